@@ -32,6 +32,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("activity/", activity.show_activity, name="activity"),
     path("activity/now/", activity.show_now, name="activity-now"),
     path("activity/events/", activity.activity_events, name="activity-events"),
+    path("jobs/<int:pk>/sources/", activity.show_job_sources, name="job-sources"),
     path("library/change/", selection.change, name="library-change"),
     path("library/rename/", selection.rename, name="library-rename"),
     path("library/move-back/", selection.move_back, name="library-move-back"),

@@ -18,7 +18,7 @@ MAX_FULL_TRANSCRIPT_LENGTH = option(
 SEARCH_SEGMENT_SECONDS = option(
     "SEARCH_SEGMENT_SECONDS",
     30,
-    "Length of the segments that a search in a video ranks.",
+    "Length of the segments that a search in a recording ranks.",
     least=1,
     most=86_400,
 )

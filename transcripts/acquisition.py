@@ -102,31 +102,42 @@ def request_files(
     uploads: Iterable[tuple[str, bytes]],
     *,
     beside: Iterable[IO[bytes]] = (),
+    refused: Sequence[tuple[str, errors.KnowledgeBaseError]] = (),
+    read: Sequence[dict[str, Any]] = (),
     language: str = "",
     tags: Sequence[str] = (),
     by: Any = None,
 ) -> Job:
     """Queue the import of captions (name, bytes); ``beside`` them lie files that are to play.
 
-    Raises ``InvalidInput`` if no name is that of a transcript, ``CaptionsTooLarge``, and
-    ``MediaTooLarge``.
+    The job also tells of other files of the same upload: those that were ``refused``, and those
+    that were ``read`` already (rows of ``job_parts.read_row``). Without captions it has ended.
+
+    Raises ``InvalidInput`` if no name is that of a transcript and nothing was read,
+    ``CaptionsTooLarge``, and ``MediaTooLarge``.
     """
     accepted = files.candidates(uploads)
     selected = files.select(name for name, _ in accepted)
-    if not selected:
+    if not (selected or read):
         raise files.no_transcript()
     for name, data in accepted:
         storage.check_size(name, data)
+    others = len(refused) + len(read)
     with transaction.atomic():
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,
-            target=selected[0].name[:200] if len(selected) == 1 else f"{len(selected)} transcripts",
+            target=f"{len(selected) + others} files"
+            if others
+            else selected[0].name[:200]
+            if len(selected) == 1
+            else f"{len(selected)} transcripts",
             language=clean(language, 35),
             tags=storage.clean_tags(tags),
             priority=10,
             created_by=by,
         )
+        file_import.tell_of_others(job, refused, read, selected=len(selected))
         enqueue(job)
         audit.record(Action.ADD, "files", f"job {job.pk}", collection=collection)
         rows = [JobFile(job=job, name=name, data=data) for name, data in accepted]
@@ -138,6 +149,9 @@ def request_files(
                 row.save()  # alone: a statement takes many times the memory of its data
         for file in beside:
             media.keep_for(job, file, name=str(file.name))
+        if not selected:
+            job.start()
+            job.finish()
     return job
 
 

@@ -11,6 +11,7 @@ from transcripts.audit import Action
 from transcripts.errors import NotFound
 from transcripts.lists import page_of
 from transcripts.models import Feed, FeedEntry, Job, WorkerPulse, YouTubeGate
+from transcripts.models.job_parts import IS_PARTIAL
 from transcripts.scope import Scope
 
 
@@ -24,7 +25,9 @@ class JobPage:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The number of jobs in each state, and what they wait for."""
+    """The number of jobs in each state, and what they wait for. Jobs that failed in part are done,
+    and count as failed, too.
+    """
 
     counts: dict[str, int]
     gate: YouTubeGate
@@ -42,8 +45,14 @@ class Activity:
 
 
 def summary(scope: Scope) -> Activity:
-    rows = dict(Job.objects.visible(scope).order_by().values_list("state").annotate(Count("pk")))
-    counts = {str(state): rows.get(state, 0) for state in Job.State.values}
+    jobs = Job.objects.visible(scope).order_by()
+    rows = jobs.values_list("state").annotate(
+        count=Count("pk"), partial=Count("pk", filter=IS_PARTIAL)
+    )
+    counts = dict.fromkeys(map(str, Job.State.values), 0)
+    for state, count, partial in rows:
+        counts[state] += count
+        counts[Job.State.FAILED] += partial
     return Activity(
         counts=counts, gate=YouTubeGate.current(), worker_is_alive=WorkerPulse.is_alive()
     )
@@ -56,13 +65,17 @@ def is_unfinished(scope: Scope) -> bool:
 
 
 def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25) -> JobPage:
-    """Return a page of jobs; an unknown state selects all."""
+    """Return a page of jobs; an unknown state selects all, and ``failed`` also those that failed in
+    part.
+    """
     jobs = (
         Job.objects.visible(scope)
         .select_related("collection", "video", "feed")
         .defer("video__description")
     )
-    if state in Job.State.values:
+    if state == Job.State.FAILED:
+        jobs = jobs.failed()
+    elif state in Job.State.values:
         jobs = jobs.filter(state=state)
     rows, following = page_of(jobs.order_by("-pk"), offset, limit)
     annotate(scope, rows)

@@ -47,7 +47,7 @@ def find_video(scope: Scope, pk: int) -> Video:
     video = Video.objects.visible(scope).select_related("collection").filter(pk=pk).first()
     if video is None:
         raise VideoNotFound(
-            "There is no such video in the collections you can see.",
+            "There is no such recording in the collections you can see.",
             hint="It may have been deleted. Search finds what is in the library.",
         )
     return video

@@ -1,16 +1,39 @@
 """Jobs that import uploaded files."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
 
 from transcripts import files, media, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError, UnexpectedError
-from transcripts.models import Job, JobFile, Video
+from transcripts.models import Job, JobFile, Video, job_parts
 from transcripts.transcript_rows import StorageChange
 
 logger = logging.getLogger(__name__)
+
+
+def tell_of_others(
+    job: Job,
+    refused: Sequence[tuple[str, KnowledgeBaseError]],
+    read: Sequence[dict[str, Any]],
+    *,
+    selected: int,
+) -> None:
+    """Count the files that were settled before a job began, and keep what became of them."""
+    if not (refused or read):
+        return
+    problems = [job_parts.problem(name, error) for name, error in refused]
+    # A file that was refused is no remark, as it is about a sound file whose captions failed.
+    job.problems = [
+        {**problem, "code": InvalidInput.code} if problem["code"] in job_parts.WARNINGS else problem
+        for problem in problems
+    ][: job_parts.MAX_PROBLEMS]
+    job.read = list(read)[: job_parts.MAX_READ]
+    job.done = len(refused) + len(read)
+    job.total = selected + job.done
 
 
 def run(job: Job) -> None:
@@ -27,7 +50,7 @@ def run(job: Job) -> None:
     media.drop(job)
     if job.failure_count and job.failure_count >= job.total:
         raise _summary_of_problems(job)
-    job.finish(video=video if len(selection) == 1 else None)
+    job.finish(video=video if job.total == 1 else None)
 
 
 def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video | None:

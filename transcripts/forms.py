@@ -105,18 +105,25 @@ class AddForm(ScheduleForm):
         """
         uploads = self.cleaned_data["files"]
         total, limit = sum(file.size or 0 for file in uploads), conf.max_upload_bytes()
-        largest = max(uploads, key=lambda file: file.size or 0)
-        if (largest.size or 0) > limit:
-            raise CaptionsTooLarge(
-                f"“{largest.name}” has {largest.size:,} bytes; the limit is {limit:,}.",
-                hint="Captions are small. Check that it is the right file.",
-            )
+        if error := next(filter(None, map(too_large, uploads)), None):
+            raise error
         if total > ALL_FILES_FACTOR * limit:
             raise CaptionsTooLarge(
                 "These files are too large to be sent at once.",
                 hint="Send them in parts, or use `kb add` on the server.",
             )
         return ((file.name or "", file.read()) for file in uploads)
+
+
+def too_large(file: "UploadedFile[Any]") -> CaptionsTooLarge | None:
+    """Return the error for captions beyond the limit of one file."""
+    limit = conf.max_upload_bytes()
+    if (file.size or 0) <= limit:
+        return None
+    return CaptionsTooLarge(
+        f"“{file.name}” has {file.size:,} bytes; the limit is {limit:,}.",
+        hint="Captions are small. Check that it is the right file.",
+    )
 
 
 class SharedForm(forms.Form):

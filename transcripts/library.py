@@ -151,8 +151,8 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
         if video := videos.filter(**condition).order_by("collection_id").first():
             return video
     raise errors.VideoNotFound(
-        f"There is no video “{reference[:100]}” in the collections you can see.",
-        hint="List the videos, or add this one first.",
+        f"There is no recording “{reference[:100]}” in the collections you can see.",
+        hint="List the recordings, or add this one first.",
     )
 
 

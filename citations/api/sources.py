@@ -155,7 +155,7 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     if source.video_id:
         raise Conflict(
             "This source is a recording and is deleted with its video.",
-            hint="Delete the video at /api/content/videos/.",
+            hint="Delete the recording at /api/content/videos/.",
         )
     ingest_pipeline.remove(source)
     return Status(204, None)

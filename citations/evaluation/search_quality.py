@@ -122,7 +122,7 @@ def evaluate(
     if not judged:
         raise InvalidGold(
             "No question has an answer in this library.",
-            hint="Are the videos added and indexed? `kb list` shows them with their ids.",
+            hint="Are the recordings added and indexed? `kb list` shows them with their ids.",
         )
     chosen = list(dict.fromkeys(modes)) or approaches()
     trials: dict[Approach, list[_Trial]] = {approach: [] for approach in chosen}

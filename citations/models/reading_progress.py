@@ -13,7 +13,12 @@ class ReadingProgress(models.Model):
 
     user = models.ForeignKey(User, models.CASCADE, related_name="reading_progress")
     video = models.ForeignKey(
-        Video, models.CASCADE, null=True, blank=True, related_name="reading_progress"
+        Video,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="reading_progress",
+        verbose_name="recording",
     )
     document = models.ForeignKey(
         Source, models.CASCADE, null=True, blank=True, related_name="reading_progress"

@@ -101,7 +101,14 @@ class Source(Deletable, QueuedWork):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="sources")
     kind = models.CharField(max_length=10, choices=SourceKind.choices)
-    video = models.ForeignKey(Video, models.CASCADE, null=True, blank=True, related_name="sources")
+    video = models.ForeignKey(
+        Video,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="sources",
+        verbose_name="recording",
+    )
     transcript = models.OneToOneField(
         Transcript, models.CASCADE, null=True, blank=True, related_name="source"
     )
@@ -154,7 +161,7 @@ class Source(Deletable, QueuedWork):
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
     refreshed_at = models.DateTimeField(
-        null=True, blank=True, help_text="The video's updated_at, when last copied."
+        null=True, blank=True, help_text="The recording's updated_at, when last copied."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

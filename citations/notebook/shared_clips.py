@@ -8,19 +8,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from django.db import transaction
 
 from citations import conf
 from citations.errors import CannotBeCut
 from citations.models import SharedClip, SharedLink
+from citations.notebook import clip_times
 from citations.notebook.shared_items import Extent, SharedItem, extent_of
 from citations.readers.clips import cutter
 from transcripts import media
 from transcripts.models import MediaFile
-
-LONGEST_CLIP: Final = 600_000  # ms
 
 
 def find(item: SharedItem) -> dict[Extent, SharedClip]:
@@ -85,8 +83,8 @@ def _fill(clip: SharedClip, path: Path, *, keeps_failures: bool) -> None:
     """Store a clip; one that cannot be cut, without a type and bytes, if failures are kept."""
     start, end, target = clip.start, clip.end, path.with_name("clip")
     try:
-        if end - start > LONGEST_CLIP:
-            raise CannotBeCut(f"A link plays at most {LONGEST_CLIP // 60_000} minutes.")
+        if end - start > clip_times.MAX_CLIP:
+            raise CannotBeCut(f"A link plays at most {clip_times.MAX_CLIP // 60_000} minutes.")
         made = cutter.cut(path, clip.media.media_type, target, start=start, end=end)
     except CannotBeCut:
         if not keeps_failures:

@@ -21,13 +21,11 @@ from citations.documents import pages
 from citations.errors import CutterBusy, LinksNotAllowed, PassageNotFound, SharedLinkNotFound
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
-from citations.notebook import answers, highlights, link_lists, link_terms, shared_clips
-from citations.notebook.shared_clips import LONGEST_CLIP
+from citations.notebook import answers, clip_times, highlights, link_lists, link_terms, shared_clips
 from citations.notebook.shared_items import SharedItem, SharedPassage
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
-from citations.reading import transcript as reading_transcript
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.lists import row_of
 from transcripts.models import WRITING_ROLES, Collection
@@ -96,22 +94,11 @@ def _link_to(
         return make(answer=answer)
     source = find_source(scope, str(target.source))
     _require_links(scope, source)
+    clip_times.require_length(source, target.end)
     place: dict[str, Any] = {"page": target.page, "start": target.start, "end": target.end}
     passage = _passage(scope, SharedLink(source=source, **place))
     words = {} if target.page is not None else _words_of_clip(passage)
     return make(source=source, **place, **words)
-
-
-def moment_of(source: Source, shown: int | None, *, is_end: bool = False) -> int | None:
-    """Return when the sentence, else the line begins, or the sentence ends, that a page shows under
-    a whole second (ms): there, times are cut to seconds. Other times stay as they are.
-    """
-    if shown is None or shown % 1000 or source.transcript is None:
-        return shown
-    sentences = reading_transcript.read(source.transcript).sentences
-    borders = [sentence.end if is_end else sentence.start for sentence in sentences]
-    borders += [first for first, _, _ in source.transcript.cues]
-    return next((border for border in borders if shown <= border < shown + 1000), shown)
 
 
 def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
@@ -282,12 +269,12 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
         locator = Locator(span=span, start=None, end=None, page=link.page, last_page=link.page)
         return SharedPassage(source=source, locator=locator, text=view.page.text, image=view.image)
     start, end = link.start, link.end
-    if start is not None and end is not None and end <= start:
-        raise _ends_too_early()
-    if link.page is not None or start is None or end is None or not 0 < end - start <= LONGEST_CLIP:
+    if start is not None and end is not None:
+        clip_times.require_order(start, end)
+    if link.page is not None or start is None or end is None:
         raise InvalidInput(
             "Of a recording, a clip is shared: from a time until a later one.",
-            hint=f"It lasts at most {LONGEST_CLIP // 60_000} minutes.",
+            hint=f"It lasts at most {clip_times.MAX_CLIP // 60_000} minutes.",
         )
     reading = source_texts.of(source)
     words = reading.said_between(start, end)
@@ -349,12 +336,6 @@ def _not_allowed(place: str) -> LinksNotAllowed:
         f"Links for people without an account are not allowed in {place}.",
         hint="An owner of a collection can allow them on the page Shared links.",
     )
-
-
-def _ends_too_early() -> InvalidInput:
-    error = InvalidInput("The clip ends before it begins.", hint="Choose a later end.")
-    error.complaints = (("end", error.message),)
-    return error
 
 
 def _gone(source: Source) -> PassageNotFound:

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from citations.ingest import time_left
-from citations.library import sources
+from citations.library import job_sources, sources
 from citations.library.sources import Counts
 from citations.models import UNFINISHED, Source, State
 from transcripts import activity
@@ -43,6 +43,14 @@ def show_now(request: PageRequest) -> HttpResponse:
     counts = sources.count(Source.objects.visible(request.access))
     context = {"now": now, "counts": counts, **_readiness(request.access, now, counts)}
     return fragment(request, "citations/_activity_now.html", context)
+
+
+@require_safe
+def show_job_sources(request: PageRequest, pk: int) -> HttpResponse:
+    """Show how far the sources of one job are: a fragment that asks again until they are ready."""
+    job = activity.find_job(request.access, pk)
+    sources = job_sources.of_jobs(request.access, [job])[job.pk]
+    return fragment(request, "citations/_job_sources.html", {"job": job, "sources": sources})
 
 
 @require_GET
@@ -82,10 +90,12 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     indexed = unfinished.select_related("collection").order_by("-total", opened_last, "pk")
     failed = visible.filter(state=State.FAILED).select_related("collection")
     now, counts = activity.summary(scope), sources.count(visible)
+    page = activity.list_jobs(scope, state=state, offset=offset, **limit)
     return {
         "now": now,
         **_readiness(scope, now, counts),
-        "page": activity.list_jobs(scope, state=state, offset=offset, **limit),
+        "page": page,
+        "job_sources": job_sources.of_jobs(scope, page.jobs),
         "state": state,
         "states": Job.State.choices,
         "offset": offset,

@@ -24,9 +24,11 @@ from citations.tasks import send as send_source
 from transcripts import acquisition, languages, library, media, storage
 from transcripts import files as caption_files
 from transcripts.errors import KnowledgeBaseError
-from transcripts.forms import AddForm, SharedForm
+from transcripts.forms import AddForm, SharedForm, too_large
 from transcripts.models import Collection, Job, Video
+from transcripts.models.job_parts import read_row
 from transcripts.tasks import send as send_job
+from transcripts.transcript_rows import StorageChange
 from transcripts.translation import translated_error
 from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
@@ -51,7 +53,17 @@ class AddResult:
             return f"{self.name}: {translated_error(self.error)}"
         return self._good_news() % {"title": self.document.source if self.document else self.name}
 
+    @property
+    def row(self) -> dict[str, Any]:
+        """What the job of its upload keeps of it."""
+        if self.document:
+            change = "" if self.document.is_new else StorageChange.UNCHANGED
+            return read_row(self.name, document=str(self.document.source.uuid), change=change)
+        return read_row(self.name, video=self.video, change="", media=self.media)
+
     def _good_news(self) -> str:
+        if self.job and self.job.is_finished:
+            return self.job.state_text
         if self.media:
             return _("“%(title)s” plays with its recording now.")
         if self.document and self.document.is_new:
@@ -77,7 +89,8 @@ def add(request: PageRequest) -> HttpResponse:
         context = {
             "outcomes": outcomes,
             "counts": _counts(request, outcomes),
-            "arrives": not all(outcome.error for outcome in outcomes),
+            # What becomes of files is told with them.
+            "arrives": not (request.FILES or all(outcome.error for outcome in outcomes)),
         }
         return fragment(request, "citations/_add_outcomes.html", context)
     _tell(request, outcomes)
@@ -137,40 +150,50 @@ def _existing(request: PageRequest, address: str) -> Video | None:
 
 
 def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> list[AddResult]:
-    """Add everything in a checked form. An item that fails does not stop the others."""
+    """Add everything in a checked form. An item that fails does not stop the others.
+
+    Several files are told of in one job: those that it reads, and those settled before.
+    """
     playable = [file for file in values["files"] if media.is_media(file)]
     others = [file for file in values["files"] if file not in playable]
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
-    values["files"] = [file for file in captions if caption_files.is_candidate(file.name or "")]
-    unknown = [file for file in captions if file not in values["files"]]
+    unfit = {file: _unfit(file, among=values["files"]) for file in captions}
+    refused = [_refuse(file, error) for file, error in unfit.items() if error]
+    values["files"] = [file for file, error in unfit.items() if not error]
     names = (file.name or "" for file in values["files"])
     with_captions, alone = media.beside(names, playable)
     is_alone = len(documents) == 1 and not values["text"]
-    # Captions first: they may refuse the request.
-    outcomes = [*_add_addresses(request, form), *_add_captions(request, form, with_captions)]
+    uploads = form.uploads() if values["files"] else iter(())  # may refuse the request: first
+    outcomes = _add_addresses(request, form)
     if values["text"].strip():
         outcomes.append(_add_text(values, by=request.user))
-    outcomes += map(_refuse, unknown)
-    outcomes += [_add_media(values["collection"], file) for file in alone]
-    return outcomes + [_add(values, file, by=request.user, alone=is_alone) for file in documents]
+    others = [
+        *refused,
+        *(_add_media(values["collection"], file) for file in alone),
+        *(_add(values, file, by=request.user, alone=is_alone) for file in documents),
+    ]
+    if not (values["files"] or len(others) > 1 and not all(other.error for other in others)):
+        return outcomes + others
+    return outcomes + _add_files(request, form, list(uploads), with_captions, others)
 
 
 def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[str, int]]:
-    """Return how many of several files are of each kind, and how many were refused at once."""
+    """Return how many of several files are of each kind."""
     files = request.FILES.getlist("files")
     if len(files) < 2:
         return []
+    of_files = [outcome.job for outcome in outcomes if outcome.job and outcome.job.total]
     refused = {outcome.name for outcome in outcomes if outcome.error}
+    refused |= {problem["name"] for job in of_files for problem in job.problems}
     names = {document_storage.clean_name(file.name or ""): file for file in files}
     playing = [name for name, file in names.items() if media.is_media(file)]
-    documents = [outcome.name for outcome in outcomes if outcome.document]
+    documents = [row["name"] for job in of_files for row in job.read if "document" in row]
     others = names.keys() - refused - {*playing, *documents}
     counts = (
         (_("Transcripts"), len(caption_files.select(others))),
         (_("Documents"), len(documents)),
         (_("Audio and video"), len({*playing} - refused)),
-        (_("Refused at once"), len(refused)),
     )
     return [(label, count) for label, count in counts if count]
 
@@ -186,17 +209,24 @@ def _add_addresses(request: PageRequest, form: AddForm) -> list[AddResult]:
     ]
 
 
-def _add_captions(
-    request: PageRequest, form: AddForm, beside: "list[UploadedFile[Any]]"
+def _add_files(
+    request: PageRequest,
+    form: AddForm,
+    files: list[tuple[str, bytes]],
+    beside: "list[UploadedFile[Any]]",
+    others: list[AddResult],
 ) -> list[AddResult]:
+    """Queue captions in a job that tells of the others, too; if they are refused, by themselves."""
     values = form.cleaned_data
-    if not values["files"]:
-        return []
-    files = list(form.uploads())
     name = files[0][0] if len(files) == 1 else f"{len(files)} files"
     about = {"by": request.user, "language": values["language"], "tags": values["tags"]}
-    about["beside"] = beside
-    return [_queue(name, partial(acquisition.request_files, values["collection"], files, **about))]
+    about |= {
+        "beside": beside,
+        "refused": [(other.name, other.error) for other in others if other.error],
+        "read": [other.row for other in others if not other.error],
+    }
+    result = _queue(name, partial(acquisition.request_files, values["collection"], files, **about))
+    return [result] if result.job else [result, *others]
 
 
 def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
@@ -204,13 +234,24 @@ def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
         job = request_job()
     except KnowledgeBaseError as error:
         return AddResult(name=name, error=error)
-    send_job(job)
+    if not job.is_finished:
+        send_job(job)
     return AddResult(name=name, job=job)
 
 
-def _refuse(file: "UploadedFile[Any]") -> AddResult:
-    name = document_storage.clean_name(file.name or "")
-    return AddResult(name=name, error=caption_files.no_transcript())
+def _unfit(
+    file: "UploadedFile[Any]", *, among: "list[UploadedFile[Any]]"
+) -> KnowledgeBaseError | None:
+    """Return why a file is refused before any is read: a single one that is too large refuses the
+    request.
+    """
+    if not caption_files.is_candidate(file.name or ""):
+        return caption_files.no_transcript()
+    return too_large(file) if len(among) > 1 else None
+
+
+def _refuse(file: "UploadedFile[Any]", error: KnowledgeBaseError) -> AddResult:
+    return AddResult(name=document_storage.clean_name(file.name or ""), error=error)
 
 
 def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:

@@ -13,13 +13,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
-from citations.notebook import answers, link_lists, link_terms, shared_links
+from citations.models import Source
+from citations.notebook import answers, clip_times, link_lists, link_terms, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
 from transcripts import collections
+from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 from transcripts.timecodes import milliseconds, parse_clock
 from transcripts.views.collections import own_collection
 from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
+
+CLIP_FIELDS: Final = {"start": "from", "end": "until"}  # of the form
 
 _DAYS: Final = tuple((days, f"{days} day{'s' if days > 1 else ''}") for days in LIFETIMES)
 
@@ -73,13 +77,15 @@ def share_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
 def share_passage(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Share a page, or a clip from a time until another."""
     source = find_source(request.access, str(source_id))
-    first, last = (request.POST.get(name, "")[:40].strip() for name in ("from", "until"))
-    times = (milliseconds(parse_clock(written) if written else None) for written in (first, last))
-    start = shared_links.moment_of(source, next(times))
-    end = shared_links.moment_of(source, next(times), is_end=True)
     page = number_of(request.POST.get("page", ""))
-    target = ShareTarget(source=source_id, page=page, start=start, end=end)
-    return _shared(request, target, reverse("source", args=[source_id]))
+    try:
+        start, end = (_moment(request, source, field) for field in CLIP_FIELDS)
+        target = ShareTarget(source=source_id, page=page, start=start, end=end)
+        return _shared(request, target, reverse("source", args=[source_id]))
+    except InvalidInput as error:
+        if not error.complaints:
+            raise
+        return _clip_again(request, source, error)
 
 
 @require_POST
@@ -117,6 +123,40 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
     return redirect_with_message(request, message % {"name": collection}, "shared-links")
 
 
+def _moment(request: PageRequest, source: Source, field: str) -> int | None:
+    """Return a time of a clip (ms). Raises ``InvalidInput``, which names the field."""
+    written = _sent(request)[CLIP_FIELDS[field]].strip()
+    try:
+        shown = milliseconds(parse_clock(written) if written else None)
+    except InvalidInput as error:
+        error.complaints = ((field, error.message),)
+        raise
+    return clip_times.moment_of(source, shown, is_end=field == "end")
+
+
+def _sent(request: PageRequest) -> dict[str, str]:
+    return {name: request.POST.get(name, "")[:40] for name in ("page", "from", "until", "file")}
+
+
+def _clip_again(request: PageRequest, source: Source, error: InvalidInput) -> HttpResponse:
+    """Show the form of a clip as it was sent, with the field that is wrong."""
+    context = {
+        "source": source,
+        "player": source.video.player if source.video else "",
+        "sent": _sent(request),
+        "days": LifetimeForm(request.POST).lifetime(),
+        "error": error,
+        "wrong": CLIP_FIELDS[error.complaints[0][0]],
+        "back": reverse("source", args=[source.uuid]),
+    }
+    if not request.htmx:
+        return render(request, "citations/share_refused.html", context, status=422)
+    refused = fragment(request, "citations/_share_form.html", context)
+    refused.status_code = 422
+    refused["HX-Retarget"] = f"#share-{source.uuid}"
+    return refused
+
+
 def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpResponse:
     """Make a link, and show it in place or in the list; or say what keeps it from being made."""
     request.caller.require_write()
@@ -152,13 +192,7 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
     """Say which collections stand in the way, and who can allow links there."""
     hindering = shared_links.obstacles(request.access, request.user, target)
     terms = link_terms.of(request.access, request.user, hindering)
-    names = ("page", "from", "until", "file")
-    context = {
-        "terms": terms,
-        "days": days,
-        "sent": {name: request.POST.get(name, "")[:40] for name in names},
-        "back": back,
-    }
+    context = {"terms": terms, "days": days, "sent": _sent(request), "back": back}
     if request.htmx:
         return fragment(request, "citations/_share_refused.html", context)
     is_writer = all(obstacle.is_writable for obstacle in terms.obstacles)

@@ -28,7 +28,8 @@ from transcripts import media
 from transcripts.error_codes import rebuilt
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Job
-from transcripts.models.jobs import failures, state_text
+from transcripts.models.job_parts import failures
+from transcripts.models.jobs import state_text
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 
 MAX_FILES: Final = 100  # of one request, as many as a server takes

@@ -66,7 +66,7 @@ COMMANDS = {
     "live": CommandEntry(
         "lectures:live", "Replay a recording as a lecture and show what it cites."
     ),
-    "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
+    "lectures": CommandEntry("lectures:app", "List, measure, export, keep or delete lectures."),
     "outline": CommandEntry("outline:outline", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
     "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
@@ -151,7 +151,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Cuebase: add, read, search and cite videos' transcripts and documents.",
+    help="Cuebase: add, read, search and cite recordings and documents.",
     epilog="`kb config` shows paths and settings. `kb doctor` finds problems.",
 )
 

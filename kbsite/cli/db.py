@@ -1,6 +1,8 @@
 """`kb db`: status, migration to another embedding model, contexts, backup and restore."""
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,6 +14,7 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import lanes, renewal
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
+from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite.cli import db_backups, indexing
 from kbsite.cli.database import open_library
@@ -45,13 +48,13 @@ class DatabaseStatus:
     mismatch: str
     hint: str
 
-    def print(self) -> None:
+    def print(self, labels: Mapping[str, int]) -> None:
+        """Print it, with the number of sources by how they are found."""
         say(
             f"{self.videos:,} recordings, {self.transcripts:,} transcripts,"
             f" {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
         )
-        counts = self.sources.items()
-        states = [f"{count:,} {State(state).label}" for state, count in counts if count]
+        states = [f"{count:,} {label}" for label, count in labels.items()]
         say(f"Sources: {', '.join(states) or 'none'}")
         for space in self.spaces:
             _print_space(space)
@@ -70,11 +73,15 @@ def status(as_json: Json = False) -> None:
         cursor.execute("SELECT pg_database_size(current_database())")
         size = int(cursor.fetchone()[0])
     mismatch, hint = _mismatch()
-    by_state = dict(Source.objects.order_by().values_list("state").annotate(Count("pk")))
+    rows = Source.objects.values_list("state", "language").annotate(Count("pk"))
+    by_state, labels, label = Counter[str](), Counter[str](), language_gap.state_labels()
+    for state, language, count in rows.order_by("state", "language"):
+        by_state[state] += count
+        labels[label(state, language)] += count
     database = DatabaseStatus(
         videos=Video.objects.count(),
         transcripts=Transcript.objects.count(),
-        sources={state: by_state.get(state, 0) for state in State.values},
+        sources={state: by_state[state] for state in State.values},
         chunks=Chunk.objects.count(),
         bytes=size,
         spaces=[
@@ -88,7 +95,7 @@ def status(as_json: Json = False) -> None:
     if as_json:
         print_json(database)
     else:
-        database.print()
+        database.print(labels)
 
 
 @app.command()

@@ -145,7 +145,7 @@ def _reranker(
 def _sources() -> Result:
     counts = sources.list_sources(everything(), limit=0).counts
     detail = (
-        f"{counts.ready} of {counts.total} found by words and meaning,"
+        f"{counts.ready} of {counts.total} ready,"
         f" {counts.unfinished} in progress, {counts.failed} failed"
     )
     is_complete = not (counts.failed or counts.unfinished)

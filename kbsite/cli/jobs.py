@@ -70,17 +70,15 @@ def list_jobs(
     """List jobs, retry one, or reopen the YouTube gate.
 
     Without a command, lists open and recently failed jobs and the state of the gate; with --all,
-    finished ones, too.
+    finished ones, too. Failed are also those that failed in part.
     """
     if context.invoked_subcommand:
         return
     scope = open_library()
     visible = Job.objects.visible(scope).select_related("collection", "video__collection")
     if not everything:
-        visible = visible.filter(
-            Q(state__in=(Job.State.QUEUED, Job.State.RUNNING))
-            | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - RECENT)
-        )
+        recent = visible.failed().filter(finished_at__gte=timezone.now() - RECENT)
+        visible = visible.unfinished() | recent
     jobs, worker, gate = list(visible[:limit]), WorkerPulse.is_alive(), YouTubeGate.current()
     activity.annotate(scope, jobs)
     if as_json:

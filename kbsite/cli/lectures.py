@@ -8,6 +8,7 @@ import typer
 
 from citations.errors import LectureNotFound
 from citations.lectures import events, speech
+from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
@@ -19,6 +20,7 @@ from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
+from transcripts.schemas import VideoOut
 from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
@@ -27,14 +29,14 @@ MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
 app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List, measure, export or delete lectures."
+    cls=ListGroup, add_completion=False, help="List, measure, export, keep or delete lectures."
 )
 LectureId = Annotated[str, argument("ID", "The lecture's id, or its beginning.")]
 
 
 @app.callback(invoke_without_command=True)
 def list_lectures(context: typer.Context, as_json: Json = False) -> None:
-    """List, measure, export or delete lectures."""
+    """List, measure, export, keep or delete lectures."""
     if context.invoked_subcommand:
         return
     lectures: Any = lecture_sessions.list_sessions(open_library(), limit=LIST_LIMIT).sessions
@@ -80,6 +82,18 @@ def show_figures(reference: LectureId, as_json: Json = False) -> None:
 def notes(reference: LectureId) -> None:
     """Print a lecture's notes with its citations, as Markdown."""
     typer.echo(lecture_report.export(_find(open_library(), reference)), nl=False)
+
+
+@app.command()
+def keep(reference: LectureId, as_json: Json = False) -> None:
+    """Keep an ended lecture as a recording of its collection, which is then indexed.
+
+    A lecture that replays a recording, or was kept before, gets no other: that one is named.
+    """
+    lecture = _find(open_library(), reference)
+    video = lecture_recording.keep(lecture, None)
+    said = f"“{lecture.title}” is kept as a recording: `kb show {video.key}` reads it."
+    print_result(said, {"video": VideoOut.model_validate(video)}, as_json=as_json)
 
 
 @app.command()

@@ -69,7 +69,7 @@ def search(
 ) -> None:
     """Search the library for passages.
 
-    Each passage has the time it is said or its page. If --in names a video that is not indexed
+    Each passage has the time it is said or its page. If --in names a recording that is not indexed
     yet, its words are searched.
     """
     filters: dict[str, Any] = {

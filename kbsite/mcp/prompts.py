@@ -15,7 +15,7 @@ from transcripts import library
 from transcripts.errors import KnowledgeBaseError
 
 VideoId = Annotated[
-    str, Field(description="Id of the video, or any YouTube address of it.", max_length=2048)
+    str, Field(description="Id of the recording, or any YouTube address of it.", max_length=2048)
 ]
 _CITING = (
     "Cite as [12:34](link): the time and the timestamp_link that the tool gave. Say so if the "
@@ -26,7 +26,9 @@ _CITING = (
 def register(mcp: MCPServer[Any]) -> None:
     """Add the prompts."""
 
-    @mcp.prompt(title="Summarise a video", description="An outline of what is said, with times.")
+    @mcp.prompt(
+        title="Summarise a recording", description="An outline of what is said, with times."
+    )
     async def summarise_video(videoId: VideoId) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
@@ -43,7 +45,7 @@ def register(mcp: MCPServer[Any]) -> None:
     )
     async def find_and_cite(
         question: Annotated[str, Field(description="What you want to know.", max_length=1000)],
-        videoId: Annotated[str, Field(description="Only in this video.", max_length=2048)] = "",
+        videoId: Annotated[str, Field(description="Only in this recording.", max_length=2048)] = "",
     ) -> str:
         where = (
             f"the video with {await in_thread(_name, caller(), videoId)}"
@@ -59,7 +61,7 @@ def register(mcp: MCPServer[Any]) -> None:
 
     @mcp.prompt(
         title="Study questions",
-        description="Questions that test whether one has understood a video, with answers.",
+        description="Questions that test whether one has understood a recording, with answers.",
     )
     async def study_questions(
         videoId: VideoId,

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from citations.models import Source, State
+from citations.vectors import language_gap
+from citations.vectors.language_gap import StateLabel
 from kbsite.mcp.budget import clip
 from kbsite.mcp.material import for_models, page
 from kbsite.mcp.tool_inputs import Arguments, GetJob
@@ -22,7 +24,7 @@ def render_job(job: Job, arguments: Arguments, *, sources: Sequence[Source] = ()
     state = _state(data).removesuffix(".")
     lines = [
         f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {state}.",
-        *map(_indexed, sources[:SOURCES]),
+        *_indexed(sources[:SOURCES]),
         f"{len(job.problems)} problems:" if job.problems else "",
     ]
     head = "\n".join(line for line in lines if line)
@@ -34,10 +36,17 @@ def _problem_line(_: int, problem: JobProblem) -> str:
     return f"- {problem.name}: {problem.message}"
 
 
-def _indexed(source: Source) -> str:
+def _indexed(sources: Sequence[Source]) -> list[str]:
+    if not sources:  # the labels are read from the database, which async callers may not do
+        return []
+    label = language_gap.state_labels()
+    return [_found(source, label) for source in sources]
+
+
+def _found(source: Source, label: StateLabel) -> str:
     how = "by words, not yet by meaning" if source.chunk_count else "not yet"
     if source.state == State.READY:
-        how = "by words and by meaning"
+        how = label(source.state, source.language).removeprefix("found ")
     language = source.language or "language unknown"
     ways = f"search_knowledge_base finds it ({language}, sourceId={source.uuid}) {how}."
     return " ".join(part for part in (ways, for_models(source.error[:500])) if part)

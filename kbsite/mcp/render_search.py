@@ -1,9 +1,12 @@
 """Renders search results and lists of sources as tools' answers."""
 
+from functools import partial
+
 from citations.library.sources import SourcePage
 from citations.passages import Results, SearchMode
 from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
-from citations.vectors.language_gap import LANGUAGE_NOTE
+from citations.vectors import language_gap
+from citations.vectors.language_gap import LANGUAGE_NOTE, StateLabel
 from kbsite.mcp.budget import clip, shorten, tokens
 from kbsite.mcp.material import CURSOR, for_models, page
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
@@ -24,12 +27,6 @@ _NOT_RELEVANT = (
     "as an answer. Next: search_knowledge_base with other words."
 )
 _NO_SOURCES = "No source matches. Next: list_sources without filters, or add_source."
-_STATES = {
-    "pending": "not indexed yet",
-    "words": "found by words",
-    "ready": "found by words and meaning",
-    "failed": "failed",
-}
 
 
 def render_search(results: Results, arguments: SearchKnowledgeBase) -> str:
@@ -64,7 +61,8 @@ def render_sources(listed: SourcePage, arguments: ListSources) -> str:
     if not listed.total:
         head = _NO_SOURCES
     rows = [clip(SourceOut.model_validate(source)) for source in listed.sources]
-    return page(head, rows, _source_line, arguments, total=listed.total)
+    line = partial(_source_line, label=language_gap.state_labels())
+    return page(head, rows, line, arguments, total=listed.total)
 
 
 # Passages
@@ -117,7 +115,7 @@ def _reasons(how: ExplanationOut) -> str:
 # Sources
 
 
-def _source_line(_: int, row: SourceOut) -> str:
+def _source_line(_: int, row: SourceOut, *, label: StateLabel) -> str:
     about = (
         str(row.id),
         row.title,
@@ -127,7 +125,7 @@ def _source_line(_: int, row: SourceOut) -> str:
         row.channel,
         row.language,
         row.collection,
-        _STATES[row.state],
+        label(row.state, row.language),
         for_models(row.error),
     )
     return f"- {' · '.join(part for part in about if part)}"

@@ -51,7 +51,7 @@ def register(mcp: MCPServer[Any]) -> None:
             uri, name=title.lower(), title=title, description=description, mime_type="text/plain"
         )
 
-    @template(TRANSCRIPT, "Transcript", "What is said in a video, with times.")
+    @template(TRANSCRIPT, "Transcript", "What is said in a recording, with times.")
     async def transcript(videoId: str, collection: str = "", language: str = "") -> str:
         return await _read(lambda by: _transcript(by, videoId, collection, language))
 
@@ -65,7 +65,7 @@ def register(mcp: MCPServer[Any]) -> None:
 
     @mcp.prompt(
         title="Summarise a source",
-        description="A summary of a video or document, from its outline, every claim checked.",
+        description="A summary of a recording or document, from its outline, every claim checked.",
     )
     async def summarise_source(
         source: Annotated[

@@ -42,7 +42,7 @@ def _text(longest: int, description: str, *, shortest: int = 0) -> Any:
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-VideoId = Annotated[Text, _text(2048, "Id of the video, or its YouTube address.", shortest=1)]
+VideoId = Annotated[Text, _text(2048, "Id of the recording, or its YouTube address.", shortest=1)]
 Language = Annotated[Text, _text(35, "Code such as en or en.auto. Default: the best there is.")]
 CollectionName = Annotated[Text, _text(120, "Only this collection (slug or name).")]
 TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or name).")]
@@ -142,7 +142,7 @@ class GetTranscript(PagedInput):
 
 
 class GetOutline(Arguments):
-    source_id: Annotated[Text, _text(2048, "Id of a source or video.", shortest=1)]
+    source_id: Annotated[Text, _text(2048, "Id of a source or recording.", shortest=1)]
 
 
 class GetGuide(GetOutline):
@@ -163,7 +163,7 @@ class ListTranscripts(PagedInput):
     channel: Annotated[Text, _text(200, "Only this channel.")] = ""
     tag: Tag = ""
     language: Annotated[Text, _text(35, "Only with a transcript in this language.")] = ""
-    max_results: Annotated[int, Field(ge=1, le=100, description="Videos on one page.")] = 20
+    max_results: Annotated[int, Field(ge=1, le=100, description="Recordings on one page.")] = 20
 
 
 class SourceFilterInput(PagedInput):
@@ -198,7 +198,7 @@ class SearchKnowledgeBase(SourceFilterInput):
         Text, _text(100, "Only in this source: an id that list_sources or a hit gave.")
     ] = ""
     video_id: Annotated[
-        Text, _text(500, "Only in this video: its id, or its address at YouTube.")
+        Text, _text(500, "Only in this recording: its id, or its address at YouTube.")
     ] = ""
     since: Annotated[
         date | None, Field(description="Published on this day (2024-01-31) or later.")
@@ -253,7 +253,7 @@ class AskKnowledgeBase(Arguments):
     collection: CollectionName = ""
     source_ids: Annotated[
         list[Annotated[Text, Field(min_length=1, max_length=500)]],
-        Field(max_length=50, description="Only from these: ids of sources or videos."),
+        Field(max_length=50, description="Only from these: ids of sources or recordings."),
     ] = []
 
 
@@ -268,13 +268,13 @@ class VerifyQuote(Arguments):
         Text, _text(20_000, "The quote, word for word as you would cite it.", shortest=1)
     ]
     source_id: Annotated[
-        Text, _text(500, "The source or video that it is attributed to. Default: any.")
+        Text, _text(500, "The source or recording that it is attributed to. Default: any.")
     ] = ""
     collection: CollectionName = ""
 
 
 class ListSources(SourceFilterInput):
-    query: Annotated[Text, _text(1000, "Words that title, author or video id contain.")] = ""
+    query: Annotated[Text, _text(1000, "Words that title, author or recording's id contain.")] = ""
     state: Annotated[
         Literal["any", "pending", "words", "ready", "failed"],
         Field(description="Only those not indexed, found by words, by meaning too, or failed."),

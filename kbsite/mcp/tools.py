@@ -105,7 +105,7 @@ def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
 
 
 def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> str:
-    """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
+    """Find where in one recording something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
     """
@@ -204,7 +204,7 @@ def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
 
 
 def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
-    """List the videos of the library, newest first, with the ids that the other tools take.
+    """List the recordings of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
     """

@@ -24,6 +24,40 @@ Window.objects.create(session=session, index=0, text="Nobody looks it up.", hold
 print(json.dumps(str(session.uuid)))
 """
 
+CITED = """
+from citations.lectures import sessions as lectures
+from citations.lectures.events import CITATIONS, publish
+from citations.models import Citation, LectureSession, Segment, Source, Window
+from uuid import uuid4
+from kbsite.auth import everything
+
+def cite(session, index):
+    source = Source.objects.filter(collection=session.collection).order_by("pk")[index]
+    window = Window.objects.get(session=session, index=index)
+    citation = Citation.objects.create(
+        session=session, window=window, window_index=index, rank=1, relevance_score=0.9,
+        source=source, span_start=0, span_end=5, start=0, end=5000, quote="Words",
+        digest=str(index), snippet="Words",
+    )
+    window.outcome = "cited"
+    window.save()
+    event = {"window_index": index, "outcome": "cited", "note": "", "milliseconds": 1.0}
+    publish(session, [(CITATIONS, {**event, "citations": [lectures.event_data(citation)]})])
+"""
+LATE = """
+collection = Source.objects.order_by("pk")[0].collection
+session = lectures.start(everything(), None, title="Late", collection=collection)
+for index in range(3):
+    Segment.objects.create(session=session, number=index, text=f"Sentence {index}.")
+    Window.objects.create(
+        session=session, index=index, first=index, last=index, text=f"Sentence {index}.",
+        holder=uuid4(),  # nobody else looks it up
+    )
+cite(session, 0)
+cite(session, 2)
+print(json.dumps(str(session.uuid)))
+"""
+
 TIP_WAITED = """() => {
   const tip = document.querySelector("[data-tip-box]")
   let moved = NaN
@@ -215,6 +249,24 @@ def test_that_something_is_looked_for_is_said_only_when_it_takes_long(
     expect(page.get_by_text("Finding citations…")).to_be_hidden()
     page.clock.run_for(200)
     expect(page.get_by_text("Finding citations…")).to_be_visible()
+
+
+def test_a_card_that_comes_late_counts_the_later_ones_on(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    lecture = site.json(CITED + LATE)
+    page = visit().go(f"/lectures/{lecture}/")
+    expect(page.locator(".ref")).to_have_text(["1", "2"])
+    site.python(f"{CITED}\ncite(LectureSession.objects.get(uuid={lecture!r}), 1)")
+    expect(page.locator(".ref")).to_have_text(["1", "2", "3"])
+    expect(page.locator("[data-cite] .rank")).to_have_text(
+        ["Citation 3", "Citation 2", "Citation 1"]
+    )
+    labels = [str(ref.get_attribute("aria-label")) for ref in page.locator(".ref").all()]
+    assert [label.split(":")[0] for label in labels] == ["1", "2", "3"]
+    shown = cards(page)
+    page.reload()
+    assert cards(page) == shown
 
 
 def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(

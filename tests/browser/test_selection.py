@@ -38,6 +38,9 @@ def evenings(site: Site) -> Iterator[None]:
     site.python(REMOVE)
 
 
+SUGGESTED = "field => [...field.list.options].filter((choice) => !choice.disabled)"
+
+
 def menu(page: Page, name: str) -> Locator:
     """Open a menu of the bar."""
     page.locator("#selection summary", has_text=name).click()
@@ -109,6 +112,24 @@ def tag_first(page: Page, tag: str) -> None:
     page.locator("[data-choice]").first.check()
     menu(page, "Tags").get_by_label("Tags").fill(tag)
     page.keyboard.press("Enter")
+
+
+def test_each_of_several_tags_in_one_field_is_suggested(
+    visit: Callable[..., Visit], evenings: None
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    page.locator("[data-choice]").first.check()
+    field = menu(page, "Tags").get_by_label("Tags")
+    known = f"{SUGGESTED}.map((choice) => choice.value)"
+    tags = field.evaluate(known)
+    assert len(tags) > 1
+    first, second = tags[:2]
+    field.press_sequentially(f"{first.upper()},  {second[:2]}")
+    others = [tag for tag in tags if tag != first]
+    assert field.evaluate(known) == [f"{first.upper()},  {tag}" for tag in others]
+    assert field.evaluate(f"{SUGGESTED}.map((choice) => choice.label)") == others
+    field.fill(first)
+    assert field.evaluate(known) == tags
 
 
 def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(

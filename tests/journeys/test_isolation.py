@@ -153,6 +153,7 @@ PAGES = [
     Door("GET", "activity/events/", "list"),
     Door("GET", "jobs/<int:pk>/"),
     Door("GET", "jobs/<int:pk>/events/"),
+    Door("GET", "jobs/<int:pk>/sources/"),
     Door("POST", "jobs/<int:pk>/retry/"),
     Door("POST", "gate/reopen/", "own"),
     Door("GET", "feeds/find/", "list"),

@@ -350,7 +350,7 @@ def test_ten_thousand_videos_are_deleted_after_confirmation(
     path = listing(Video, collection__id__exact=str(collection.pk))
     with django_assert_max_num_queries(27):
         page = browser.post(path, chosen).content.decode()
-    assert "Videos: 10000" in page
+    assert "Recordings: 10000" in page
     assert "Transcripts: 10000" in page
     assert "Raw captions: 10000" in page
     assert len(page) < 30_000
@@ -378,7 +378,7 @@ def test_selected_videos_are_deleted(browser: Client, collection: Collection) ->
         listing(Video),
         {"action": "delete_selected", "_selected_action": [video.pk for video in videos[:2]]},
     ).content.decode()
-    assert "Videos: 2" in page
+    assert "Recordings: 2" in page
     ticked = re.findall(r'name="_selected_action" value="(\d+)"', page)
     browser.post(
         listing(Video), {"action": "delete_selected", "_selected_action": ticked, "post": "yes"}

@@ -1,6 +1,6 @@
 """Jobs: long work that a worker does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Self
 
@@ -15,22 +15,25 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock, locks
-from transcripts.caption_errors import ClockRestarts, SameText
+from transcripts.caption_errors import SameText
 from transcripts.errors import JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.media_errors import MediaWithoutCaptions
 from transcripts.models.collections import Collection, readable
 from transcripts.models.feeds import Feed
+from transcripts.models.job_parts import (
+    IS_PARTIAL,
+    MAX_PROBLEMS,
+    MAX_READ,
+    WARNINGS,
+    problem,
+    read_row,
+)
 from transcripts.models.videos import Video
 from transcripts.scope import Scope
 from transcripts.work import lanes
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 ENQUEUE_TRIES = 3
-MAX_PROBLEMS = 1_000  # of one job
-MAX_READ = 200  # files whose way a job keeps
-# Codes of problems of parts that succeeded.
-WARNINGS = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
@@ -51,6 +54,10 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
     def unfinished(self) -> "JobQuerySet":
         """Keep the queued and the running jobs."""
         return self.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+
+    def failed(self) -> "JobQuerySet":
+        """Keep the jobs that failed, also those that failed in part."""
+        return self.filter(Q(state=Job.State.FAILED) | IS_PARTIAL)
 
     def same_as(self, job: "Job") -> "JobQuerySet":
         """Keep the jobs that do the same as this one."""
@@ -210,6 +217,11 @@ class Job(QueuedWork):
         return len(self.failed_parts)
 
     @property
+    def read_count(self) -> int:
+        """How many parts are done and did not fail."""
+        return max(0, self.done - self.failure_count)
+
+    @property
     def is_partial(self) -> bool:
         """Whether it is done, but for parts that failed."""
         return self.state == self.State.DONE and bool(self.failed_parts)
@@ -239,10 +251,7 @@ class Job(QueuedWork):
 
     def add_problems(self, errors: Mapping[str, KnowledgeBaseError]) -> None:
         """Record failed parts or warnings by name: at most ``MAX_PROBLEMS`` in all."""
-        added = [
-            {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint}
-            for name, error in errors.items()
-        ]
+        added = [problem(name, error) for name, error in errors.items()]
         self.change(problems=[*self.problems, *added][:MAX_PROBLEMS])
 
     def add_read(
@@ -259,20 +268,14 @@ class Job(QueuedWork):
         ``is_joined``, which had captions in another language; the sound or video file that plays
         there; and another item (``same_as``) that has the same text. At most ``MAX_READ``.
         """
-        row = {
-            "name": name[:200],
-            "video": video.pk,
-            "change": change,
-            "is_joined": is_joined,
-            "media": media[:200],
-        }
+        row = read_row(name, video=video, change=change, media=media) | {"is_joined": is_joined}
         if same_as:
             row |= {"same": {"video": same_as.pk, "title": str(same_as)}}
         self.change(read=[*self.read, row][:MAX_READ])
 
     @cached_property
     def items(self) -> frozenset[int]:
-        """The primary keys of the items that files went to and that were not deleted since."""
+        """The primary keys of the items that it brought and that were not deleted since."""
         return _present(self._item_keys)
 
     @classmethod
@@ -285,12 +288,23 @@ class Job(QueuedWork):
     @property
     def _item_keys(self) -> frozenset[int]:
         same = (row["same"] for row in self.read if "same" in row)
-        return frozenset(row["video"] for row in (*self.read, *same))
+        return self.video_keys.union(row["video"] for row in same)
+
+    @property
+    def video_keys(self) -> frozenset[int]:
+        """The primary keys of the videos that it brought or renewed, as far as they are kept."""
+        fetched = {self.video_id} if self.video_id else set()
+        return frozenset(fetched | {row["video"] for row in self.read if "video" in row})
+
+    @property
+    def document_ids(self) -> frozenset[str]:
+        """The ids of the documents that were sent with its files."""
+        return frozenset(row["document"] for row in self.read if "document" in row)
 
     @property
     def unlisted(self) -> int:
         """How many files were read beyond those whose way is kept."""
-        return max(0, self.done - MAX_READ) if len(self.read) >= MAX_READ else 0
+        return max(0, self.read_count - MAX_READ) if len(self.read) >= MAX_READ else 0
 
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""
@@ -318,11 +332,6 @@ class Job(QueuedWork):
     def retry(self) -> None:
         """Queue a finished job again from the start."""
         self.restart(state=self.State.QUEUED, finished_at=None, problems=[])
-
-
-def failures(codes: Iterable[str]) -> int:
-    """Count the problems of a job that are no warnings."""
-    return sum(code not in WARNINGS for code in codes)
 
 
 def state_text(kind: str, state: str, *, done: int, failed: int) -> str:

@@ -51,7 +51,9 @@ class FilePart(models.Model):
 class MediaFile(PlayableFile):
     """The file of a recording, or, until the captions beside it are read, of their job."""
 
-    video = models.OneToOneField(Video, models.CASCADE, null=True, blank=True, related_name="media")
+    video = models.OneToOneField(
+        Video, models.CASCADE, null=True, blank=True, related_name="media", verbose_name="recording"
+    )
     job = models.ForeignKey(Job, models.CASCADE, null=True, blank=True, related_name="media")
 
     class Meta:

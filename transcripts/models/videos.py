@@ -58,6 +58,7 @@ class Video(Deletable):
     objects = VideoQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "recording"
         ordering = ("-created_at", "-pk")
         constraints = (
             models.UniqueConstraint(fields=("collection", "key"), name="video_once_a_collection"),
@@ -90,7 +91,11 @@ class Thumbnail(models.Model):
     """A small picture of a video, so that pages load nothing from another host."""
 
     video = models.OneToOneField(
-        Video, on_delete=models.CASCADE, primary_key=True, related_name="thumbnail"
+        Video,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="thumbnail",
+        verbose_name="recording",
     )
     data = models.BinaryField()
     content_type = models.CharField(max_length=30)
@@ -135,7 +140,9 @@ class TranscriptQuerySet(VisibleQuerySet["Transcript"]):
 class Transcript(models.Model):
     """The text of a video in one language and from one origin. Times are milliseconds."""
 
-    video = models.ForeignKey(Video, on_delete=models.CASCADE, related_name="transcripts")
+    video = models.ForeignKey(
+        Video, on_delete=models.CASCADE, related_name="transcripts", verbose_name="recording"
+    )
     language = models.CharField(max_length=35, blank=True)
     origin = models.CharField(max_length=12, choices=CaptionOrigin.choices)
     cues = models.JSONField(help_text="[[start, end, text], …]")

@@ -61,4 +61,5 @@ def reopen_gate(request: PageRequest) -> HttpResponse:
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:
-    return {"job": activity.find_job(scope, pk), "may_write": bool(scope.writable)}
+    job = activity.find_job(scope, pk)
+    return {"job": job, "may_write": bool(scope.writable), "scope": scope}

@@ -92,6 +92,40 @@ function insertNumbers(source, index) {
 }
 
 /**
+ * Give a card another number, and its passages and its citation in the transcript with it.
+ * @param {HTMLElement} card
+ * @param {number} number
+ */
+function setNumber(card, number) {
+  const renumbered = (/** @type {string | null} */ text) =>
+    (text ?? "").replace(/\d+/, String(number));
+  card.dataset.number = String(number);
+  for (const rank of all(".rank", card)) {
+    const text = /** @type {ChildNode} */ (rank.lastChild);
+    text.textContent = renumbered(text.textContent);
+  }
+  for (const ref of all(`#refs-${card.dataset.cited} .ref`)) {
+    ref.textContent = renumbered(ref.textContent);
+    ref.setAttribute("aria-label", renumbered(ref.getAttribute("aria-label")));
+  }
+}
+
+/**
+ * Count the cards from one that came late: it has the number that the next one had. What lies
+ * beyond the button for more cards is not known here.
+ * @param {HTMLElement} card
+ */
+function countFrom(card) {
+  const cards = all("[data-cited]", groups);
+  if (!isInOrder) cards.reverse();
+  const place = cards.indexOf(card);
+  const isAtEdge = place === (isInOrder ? cards.length - 1 : 0);
+  if (isAtEdge && find("#older", groups)) return;
+  const first = place ? Number(cards[place - 1].dataset.number) + 1 : Number(card.dataset.number);
+  for (const [index, each] of cards.slice(place).entries()) setNumber(each, first + index);
+}
+
+/**
  * Let a card that is shown last as long, and cite as much, as it does now.
  * @param {HTMLElement} card
  * @param {HTMLElement} fetched
@@ -124,6 +158,7 @@ async function fetchWindow(index) {
     insertGroup(group);
     htmx.process(group);
     insertNumbers(fetched, group.dataset.cited ?? index);
+    countFrom(group);
     keepUp();
   }
   filterCards();

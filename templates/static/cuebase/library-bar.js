@@ -1,6 +1,6 @@
 // The bar of the selected items, at the bottom of the window.
 
-import { all, find, need } from "./dom.js";
+import { all, around, find, need } from "./dom.js";
 
 const MARGINS = 32; // px around what is told
 
@@ -29,5 +29,20 @@ export function showActions(chosen) {
   }
   makeWay();
 }
+
+// Several tags are written in one field, of which the browser suggests whole values: those are what
+// is written, with a tag in place of the last one.
+
+document.addEventListener("input", (event) => {
+  const field = /** @type {HTMLInputElement | null} */ (around(event, "#selection-tags"));
+  if (!field?.list) return;
+  const [before] = /^.*,\s*/s.exec(field.value) ?? [""];
+  const written = before.split(",").map((tag) => tag.trim().toLowerCase());
+  for (const choice of field.list.options) {
+    choice.label ||= choice.value; // the tag alone
+    choice.value = before + choice.label;
+    choice.disabled = written.includes(choice.label.toLowerCase());
+  }
+});
 
 for (const name of ["scroll", "resize"]) addEventListener(name, makeWay, { passive: true });

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from citations.errors import LinksNotAllowed, SharedLinkNotFound
 from citations.models import Conversation, Highlight, SharedLink, Source
-from citations.notebook import answers, highlights, shared_links
+from citations.notebook import answers, clip_times, highlights, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
 from citations.notebook.shared_items import SharedPassage
 from citations.notebook.shared_links import ShareTarget
@@ -180,8 +180,8 @@ def test_a_clip_has_no_words_from_before_its_start_or_after_its_end(
     texts = ("It ends here. The error", "runs back through all", "layers. Then it stops.")
     cues = [Cue(start=4_000 * n, end=4_000 * (n + 1), text=text) for n, text in enumerate(texts)]
     talk = make_source(make_video(collection, cues=cues))
-    start = shared_links.moment_of(talk, 2_000)
-    end = shared_links.moment_of(talk, 9_000, is_end=True)
+    start = clip_times.moment_of(talk, 2_000)
+    end = clip_times.moment_of(talk, 9_000, is_end=True)
     link = shared_links.share(scope, owner, ShareTarget(source=talk.uuid, start=start, end=end))
     passage = shared_links.follow(link.uuid).passage
     assert passage is not None

@@ -225,7 +225,7 @@ def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
     job = Job.objects.create(collection=collection, target="x", state="done", feed=feed, **columns)
     html = text_of(page.get(f"/jobs/{job.pk}/"))
     assert said in html
-    assert ("says how m" in html) == bool(columns["done"])
+    assert ("says how m" in html) == (columns["kind"] == "feed" and bool(columns["done"]))
 
 
 def test_a_video_whose_captions_were_fetched_says_so(page: Client, video: Video) -> None:
@@ -317,7 +317,7 @@ def test_a_job_that_reads_files_names_each_as_it_is_named(
     tree = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
     steps = tree.css_first(".job progress + p")
     assert steps is not None
-    assert steps.text().split() == [shown]
+    assert steps.text(separator=" ").split() == [shown, "·", str(done), "of", "2", "files", "read"]
 
 
 def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: Collection) -> None:
@@ -341,6 +341,25 @@ def test_a_gate_that_closed_for_want_of_a_network_does_not_blame_youtube(page: C
 def test_jobs_are_listed_by_state(page: Client, failed: Job) -> None:
     assert "dQw4w9WgXcQ" in text_of(page.get("/activity/?state=failed"))
     assert "No job is running now" in text_of(page.get("/activity/?state=running"))
+
+
+def test_a_job_that_failed_in_part_is_listed_and_counted_with_those_that_failed(
+    page: Client, collection: Collection, failed: Job
+) -> None:
+    for name, codes in {"partial": ["same_text", "unreadable"], "copies": ["same_text"]}.items():
+        problems = [{"name": "a", "code": code, "message": "", "hint": ""} for code in codes]
+        job = Job.objects.create(collection=collection, kind=Job.Kind.FILES, target=name, done=2)
+        job.change(problems=problems)
+        job.finish()
+        assert job.is_partial is (name == "partial")
+    listed = LexborHTMLParser(text_of(page.get("/activity/?state=failed")))
+    titles = {title.text().strip() for title in listed.css(".job h3")}
+    assert titles == {"partial", "Video dQw4w9WgXcQ"}
+    counts = {
+        state: listed.css_first(f'.chip[href$="?state={state}"] .chip-count').text().strip()
+        for state in ("failed", "done")
+    }
+    assert counts == {"failed": "2", "done": "2"}
 
 
 def test_jobs_of_other_collections_are_absent(stranger: Client, failed: Job) -> None:

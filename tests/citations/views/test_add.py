@@ -9,9 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from citations.errors import ModelRefused
+from citations.ingest import discovery, selection
 from citations.ingest import pipeline as ingest_pipeline
-from citations.ingest import selection
-from citations.models import Deletion, Document, Page, Source, State
+from citations.models import UNFINISHED, Deletion, Document, Page, Source, State
 from tests.html import text_of
 from tests.makers import (
     caption_json,
@@ -52,9 +53,85 @@ def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
     )
     source = Source.objects.get()
     assert (source.kind, source.collection, source.state) == ("markdown", collection, State.PENDING)
-    assert Job.objects.get().target == "talk.vtt"
-    assert "Markdown document" in html
+    job = Job.objects.get()
+    assert (job.target, job.done, job.total) == ("3 files", 2, 3)
+    assert f'href="/sources/{source.uuid}/"' in html
     assert "ZIP archive" in html
+
+
+def test_files_that_were_refused_at_once_are_told_with_those_that_could_not_be_read(
+    page: Client, collection: Collection, settings: Any
+) -> None:
+    settings.MAX_UPLOAD_BYTES = 100
+    files = [("good.vtt", CAPTIONS), ("broken.vtt", b"WEBVTT"), ("big.vtt", CAPTIONS * 3)]
+    others = [("notes.md", NOTES), ("slides.zip", b"PK\x03\x04rest"), ("alone.wav", make_wav())]
+    upload(page, *files, *others, collection="lectures")
+    job = acquisition.perform(Job.objects.get().pk)
+    assert job is not None
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    assert html.css_first(".job .state-partial").text().split() == ["2", "of", "6", "files", "read"]
+    named = [row.text() for row in html.css(".job .problems strong")]
+    assert named == ["big.vtt", "alone.wav", "slides.zip", "broken.vtt"]
+    assert [link.text() for link in html.css(".job .problems a")] == ["notes.md", "good.vtt"]
+
+
+def test_a_document_that_turns_out_unreadable_is_none_of_the_files_that_were_read(
+    page: Client, collection: Collection
+) -> None:
+    upload(page, ("notes.md", NOTES), ("broken.pdf", b"%PDF-1.4 broken"))
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    job = LexborHTMLParser(text_of(page.get(f"/jobs/{Job.objects.get().pk}/"))).css_first(".job")
+    assert job.css_first(".state-partial").text().split() == ["1", "of", "2", "files", "read"]
+    shown = " ".join(job.text(separator=" ").split())
+    assert "1 of 2 sources could not be indexed: broken" in shown
+    assert "The PDF cannot be read" in shown
+    assert [row.text() for row in job.css(".problems")[-1].css("a")] == ["notes.md"]
+
+
+def test_several_documents_are_told_of_together_and_nothing_is_left_to_do_for_the_job(
+    page: Client, collection: Collection
+) -> None:
+    files = [("notes.md", NOTES), ("more.md", NOTES + b"More.\n"), ("slides.zip", b"PK\x03\x04")]
+    shown = " ".join(LexborHTMLParser(text_of(upload(page, *files))).text().split())
+    assert Job.objects.get().state == Job.State.DONE
+    assert "2 of 3 files read" in shown
+    assert "2 of 2 sources are not searchable yet" in shown
+    assert upload(page, *files, htmx=False)["Location"] == "/activity/"
+    assert "2 of 3 files read" in text_of(page.get("/activity/"))
+
+
+def test_the_progress_of_an_upload_is_that_of_its_own_sources(
+    page: Client, stranger: Client, collection: Collection
+) -> None:
+    make_document(collection, ["Elsewhere."], title="other")
+    files = [("notes.md", NOTES), ("more.md", NOTES + b"More.\n"), ("talk.vtt", CAPTIONS)]
+    added = text_of(upload(page, *files, collection="lectures"))
+    assert 'id="readiness"' not in added, "the whole library is told of elsewhere"
+    job = acquisition.perform(Job.objects.get().pk)
+    assert job is not None
+    address = f"/jobs/{job.pk}/sources/"
+
+    def said() -> str:
+        html = text_of(page.get(address, **HTMX))
+        assert ("hx-get" in html) is bool(Source.objects.filter(state__in=UNFINISHED, pk__in=own))
+        return " ".join(LexborHTMLParser(html).text(separator=" ").split())
+
+    own = [source.pk for source in Source.objects.exclude(title="other")]
+    assert said() == "3 of 3 sources are not searchable yet", "the talk has no source so far"
+    discovery.adopt()
+    notes, more, talk = Source.objects.exclude(title="other").order_by("pk")
+    own = [notes.pk, more.pk, talk.pk]
+    notes.reach(State.WORDS)
+    shown = "2 of 3 sources are not searchable yet · 1 of 3 sources is found by words so far"
+    assert said() == shown
+    assert shown in " ".join(LexborHTMLParser(text_of(page.get("/activity/"))).text().split())
+    notes.reach(State.READY)
+    more.fail(ModelRefused("The server refused the key."))
+    talk.reach(State.READY)
+    assert "2 of 3 sources are ready 1 of 3 sources could not be indexed: more" in said()
+    assert "The server refused the key." in said()
+    assert stranger.get(address, **HTMX).status_code == 404
 
 
 def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
@@ -249,9 +326,19 @@ def test_a_sound_file_is_not_lost_silently_with_broken_captions(
     assert not MediaFile.objects.exists()
 
 
-def test_captions_that_are_too_large_leave_no_document_behind(page: Client, settings: Any) -> None:
+def test_captions_that_are_too_large_stop_no_document(page: Client, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 10
-    assert upload(page, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
+    html = text_of(upload(page, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)))
+    assert f"“talk.vtt” has {len(CAPTIONS)} bytes; the limit is 10." in html
+    assert Document.objects.get().name == "notes.md"
+
+
+def test_files_that_are_too_large_together_leave_nothing_behind(
+    page: Client, settings: Any
+) -> None:
+    settings.MAX_UPLOAD_BYTES = len(CAPTIONS)
+    files = [(f"talk-{number}.vtt", CAPTIONS) for number in range(11)]
+    assert upload(page, ("notes.md", NOTES), *files).status_code == 413
     assert not Source.objects.exists()
 
 
@@ -437,7 +524,7 @@ def test_a_mixed_batch_is_counted_by_what_its_files_are(
             collection="lectures",
         )
     )
-    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Refused at once: 1" in html
+    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1" in html
     assert "alone.wav" in html
     assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))
 
@@ -460,5 +547,5 @@ def test_files_that_are_not_read_are_named_and_stop_no_other(
     assert "other.talk" in html
     assert "other.wav" in html
     assert "None of these files has the name of a transcript." in html
-    assert not htmx or "Transcripts: 1 · Refused at once: 2" in html
-    assert Job.objects.get().target == "talk.vtt"
+    assert not htmx or "Transcripts: 1" in html
+    assert Job.objects.get().target == "3 files"

@@ -12,6 +12,7 @@ from citations.quotes import source_texts
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.models import Collection, Membership, Role
+from transcripts.timecodes import clock
 
 HTMX = {"HX-Request": "true"}
 SAID = "the error runs backwards"
@@ -156,6 +157,37 @@ def test_no_links_are_allowed_for_a_clip_that_cannot_be_shared(
     assert "The clip ends before it begins." in text_of(refused)
     collection.refresh_from_db()
     assert not collection.allows_links
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "wrong", "words"),
+    [
+        ("0:05", "0:01", "until", "The clip ends before it begins. Choose a later end."),
+        ("0:05", "1:00:00", "until", "The recording ends at {end}, before the clip does."),
+        ("soon", "0:05", "from", "“soon” is not a time"),
+        ("0:01", "later", "until", "“later” is not a time"),
+    ],
+)
+@pytest.mark.parametrize("htmx", [True, False])
+def test_a_wrong_time_of_a_clip_marks_its_field_and_says_why_beside_it(
+    page: Client, citation: Citation, *, first: str, last: str, wrong: str, words: str, htmx: bool
+) -> None:
+    Collection.objects.update(allows_links=True)
+    source = citation.source
+    sent = {"from": first, "until": last, "days": "7"}
+    headers = HTMX if htmx else {}
+    refused = page.post(f"/sources/{source.uuid}/share/", sent, headers=headers)
+    assert refused.status_code == 422
+    assert refused.get("HX-Retarget") == (f"#share-{source.uuid}" if htmx else None)
+    html = LexborHTMLParser(text_of(refused))
+    fields = {name: html.css_first(f"[name={name}]").attributes for name in ("from", "until")}
+    assert [field["value"] for field in fields.values()] == [first, last]
+    assert [name for name, field in fields.items() if "aria-invalid" in field] == [wrong]
+    said = html.css_first(f"#{fields[wrong]['aria-describedby']}[role=alert]").text()
+    assert source.transcript is not None
+    assert words.format(end=clock(source.transcript.duration)) in " ".join(said.split())
+    assert html.css_first("[name=days] [selected]").attributes["value"] == "7"
+    assert not SharedLink.objects.exists()
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])

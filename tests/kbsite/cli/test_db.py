@@ -9,11 +9,11 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
-from citations.models import EmbeddingSpace, SpaceState
-from citations.providers import registry
+from citations.models import EmbeddingSpace, Source, SpaceState
+from citations.providers import registry, weights
 from citations.vectors import space as vector_space
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_video
+from tests.makers import make_document, make_video
 from transcripts.models import AuditEntry, Collection
 
 
@@ -49,6 +49,18 @@ def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(
     output = kb("db", "status").out
     assert "Locked to fake · words · 64 dimensions" in output
     assert "1 found by words and meaning" in output
+
+
+def test_the_status_says_what_is_found_by_words_alone(kb: Kb, library: Collection) -> None:
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    for language in ("de", "fr", "en"):
+        make_document(library, ["text"], language=language)
+    Source.objects.update(state="ready")
+    output = kb("db", "status").out
+    assert "Sources: 2 found by words alone, 1 found by words and meaning" in output
+    assert kb("db", "status", "--json").json["sources"]["ready"] == 3
 
 
 def test_a_mismatch_is_shown_by_status_config_and_doctor_with_the_command(

@@ -154,7 +154,7 @@ def test_the_doctor_says_what_is_not_searched_yet(
     checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
     assert (checks["Sources"]["ok"], checks["Sources"]["detail"]) == (
         None,
-        "1 of 3 found by words and meaning, 1 in progress, 1 failed",
+        "1 of 3 ready, 1 in progress, 1 failed",
     )
     assert "kb sources" in checks["Sources"]["hint"]
     assert (checks["Cross-encoder"]["ok"], checks["Cross-encoder"]["detail"]) == (

@@ -28,6 +28,17 @@ def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
     assert failed.hint in result.err
 
 
+def test_a_job_that_failed_in_part_is_listed_with_those_that_failed(
+    kb: Kb, library: Collection
+) -> None:
+    problems = [{"name": "a.txt", "code": "unreadable", "message": "", "hint": ""}]
+    about = {"kind": Job.Kind.FILES, "target": "files", "done": 2, "problems": problems}
+    job = Job.objects.create(collection=library, **about)
+    job.finish()
+    assert [listed["id"] for listed in kb("jobs", "--json").json["jobs"]] == [job.pk]
+    assert "1 of 2 files read" in kb("jobs").out
+
+
 def test_an_empty_list_says_how_finished_jobs_are_listed(kb: Kb, library: Collection) -> None:
     assert "No jobs." in kb("jobs").out
     Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target="done-job-01").finish()

@@ -98,6 +98,19 @@ def test_a_lecture_goes_on_with_its_own_video_alone(
     assert "replays another recording" in refused.err
 
 
+def test_an_ended_lecture_is_kept_as_a_recording(kb: Kb, library: Collection) -> None:
+    session = begin(library, title="Heat")
+    speech.say(session, "Heat flows from hot to cold.")
+    assert "has not ended" in kb("lectures", "keep", session.uuid, code=5).err
+    speech.end(session)
+    kept = kb("lectures", "keep", str(session.uuid)[:8]).out
+    assert f"“Heat” is kept as a recording: `kb show {session.uuid}` reads it." in kept
+    again = kb("lectures", "keep", session.uuid, "--json").json["video"]
+    assert (again["id"], again["title"]) == (str(session.uuid), "Heat")
+    assert Video.objects.count() == 1
+    assert "Heat flows from hot to cold." in kb("show", session.uuid).out
+
+
 def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:
     assert "No lecture" in kb("lectures").out
     session = begin(library, title="Heat")

@@ -182,7 +182,7 @@ def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(
     mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
     result = endpoint.call(other.token, "get_transcript", **arguments, cursor=mark)
     assert result.is_error
-    assert "no video" in text(result)
+    assert "no recording" in text(result)
 
 
 def _pages(endpoint: Endpoint, token: str, tool: str, **arguments: Any) -> Any:

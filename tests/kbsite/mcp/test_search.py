@@ -7,7 +7,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ResourceTemplateReference, TextResourceContents
 
-from citations.models import Chunk, Document, Source
+from citations.models import Chunk, Document, EmbeddingSpace, Source
+from citations.providers import weights
 from kbsite.mcp import resources
 from kbsite.mcp.budget import tokens
 from tests.kbsite.mcp.conftest import Shelf
@@ -226,7 +227,7 @@ def test_sources_are_listed_with_how_far_they_are(
     result = endpoint.call(shelf.reading, "list_sources")
     rows = [line.split(" · ") for line in material(reply(result)).splitlines()]
     assert [(row[1], row[-1]) for row in rows] == [
-        ("New talk", "not indexed yet"),
+        ("New talk", "waiting"),
         ("Baking", "found by words and meaning"),
         ("Learning", "found by words and meaning"),
     ]
@@ -273,7 +274,26 @@ def test_a_job_says_whether_what_it_brought_is_found_yet(endpoint: Endpoint, she
     assert f"finds it (en, sourceId={source.uuid}) by words, not yet by" in reply(result)
     Source.objects.update(state="ready")
     result = endpoint.call(shelf.reading, "get_job", jobId=job.pk)
-    assert "by words and by meaning" in reply(result)
+    assert f"finds it (en, sourceId={source.uuid}) by words and meaning." in reply(result)
+
+
+def test_in_a_language_that_the_model_does_not_know_sources_are_found_by_words_alone(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    EmbeddingSpace.objects.all().delete()
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    make_document(shelf.collection, ["Moos"], language="de")
+    video = make_video(shelf.collection, lang="de")
+    make_source(video, language="de")
+    Source.objects.update(state="ready")
+    listed = material(reply(endpoint.call(shelf.reading, "list_sources")))
+    assert [line.split(" · ")[-1] for line in listed.splitlines()] == ["found by words alone"] * 2
+    job = Job.objects.create(
+        collection=shelf.collection, kind="video", target="x", state="done", video=video
+    )
+    assert "by words alone." in reply(endpoint.call(shelf.reading, "get_job", jobId=job.pk))
 
 
 def _places(answer: str) -> list[str]:
