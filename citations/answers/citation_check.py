@@ -22,7 +22,7 @@ from citations.quotes.matching import Verdict
 from citations.quotes.source_texts import SourceText, Span, border
 from citations.text import tables
 from citations.text.sentences import split
-from citations.text.tables import Row
+from citations.text.tables import TableRow
 from transcripts.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
@@ -99,7 +99,7 @@ class Proof:
         start = max(0, first - AROUND)
         return start, source.text((start, last + AROUND))
 
-    def rows(self, passage: Evidence) -> list[Row]:
+    def rows(self, passage: Evidence) -> list[TableRow]:
         """Return the rows of tables that a passage has a part of, with the headers of the tables,
         which may stand pages before it. Only its own text is read if the source has changed since.
         """
@@ -217,7 +217,7 @@ class _CitedSource:
         return source_texts.of(self.row)
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TableRow]:
         return list(tables.rows(self.reading.text))
 
     def text(self, span: Span) -> str:

@@ -69,10 +69,10 @@ def recent_citations(window: Window) -> list[RecentCitation]:
     )
     columns = ("window_index", "source_id", "chunk__ordinal", "chunk__heading")
     rows = list(cited.order_by().values_list(*columns))
-    counts = Counter(index for index, *_ in rows)
+    counts = Counter(row[0] for row in rows)
     return [
-        RecentCitation(window.index - index, *passage, weight=1 / counts[index])
-        for index, *passage in rows
+        RecentCitation(window.index - index, source, ordinal, heading, 1 / counts[index])
+        for index, source, ordinal, heading in rows
     ]
 
 

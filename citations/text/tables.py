@@ -10,7 +10,7 @@ _ROW: Final = re.compile(r"^[^\n|]*(?: \| ?[^\n|]*)+$", re.MULTILINE)
 _BREAK: Final = "\n\n"  # between pages
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """Where a row stands, and the cells of its table's header: () for the header itself, and where
     it names no column but the first.
     """
@@ -20,7 +20,7 @@ class Row(NamedTuple):
     header: tuple[str, ...]
 
 
-def rows(text: str, offset: int = 0) -> Iterator[Row]:
+def rows(text: str, offset: int = 0) -> Iterator[TableRow]:
     """Yield the rows of a text's tables; their spans count from ``offset`` characters before it.
 
     A table goes on below a break of pages with rows of as many cells.
@@ -34,5 +34,5 @@ def rows(text: str, offset: int = 0) -> Iterator[Row]:
         if is_first:
             header = cells
         span = (offset + row.start(), offset + row.end())
-        yield Row(span, row[0], () if is_first or not any(header[1:]) else header)
+        yield TableRow(span, row[0], () if is_first or not any(header[1:]) else header)
         end, count = row.end(), len(cells)

@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 from citations.answers.answer import Evidence
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 from citations.text.speakers import begins_turn
-from citations.text.tables import Row
+from citations.text.tables import TableRow
 from citations.text.tables import rows as rows_of
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
-Rows: TypeAlias = Callable[[Evidence], Iterable[Row]]
+Rows: TypeAlias = Callable[[Evidence], Iterable[TableRow]]
 """Return the rows of tables that a passage has a part of, by the source's characters."""
 
 MIN_WORDS: Final = 4  # of a sentence that may be cited by itself
@@ -71,7 +71,7 @@ class Pick:
         return " ".join((self.text, *self.header))
 
 
-def own_rows(passage: Evidence) -> Iterator[Row]:
+def own_rows(passage: Evidence) -> Iterator[TableRow]:
     """Yield the rows in a passage's own text: one that begins within a table lacks its header."""
     for start, text in _stretches(passage):
         yield from rows_of(text, start)
@@ -155,12 +155,12 @@ def _flat(text: str) -> str:
 # Sentences
 
 
-def _split(passage: Evidence, rows: Sequence[Row]) -> Iterator[Pick]:
+def _split(passage: Evidence, rows: Sequence[TableRow]) -> Iterator[Pick]:
     for start, text in _stretches(passage):
         own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
         prose = _without(text, [(row.span[0] - start, row.span[1] - start) for row in own])
         said = [
-            Row((start + first, start + last), text[first:last], ())
+            TableRow((start + first, start + last), text[first:last], ())
             for first, last in _sentences(prose)
             if not (passage.locator.page and is_listing(text[first:last]))
         ]

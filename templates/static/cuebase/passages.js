@@ -166,8 +166,8 @@ export function textNodes(range) {
 }
 
 /**
- * Select the words of the hit with the focus, the sentence that is marked, the line that is read, or
- * the first in sight.
+ * Select the words of the hit with the focus, the sentence that is marked, the line that is read,
+ * or the first in sight.
  */
 export function selectLine() {
   const item = document.activeElement?.closest(".passage, .quotation");
