@@ -16,6 +16,7 @@ from transcripts import collections
 from transcripts import samples as talks
 from transcripts.errors import Conflict
 from transcripts.models import Collection, Role, Transcript
+from transcripts.models.collections import SAMPLES_NAME
 from transcripts.scope import Scope
 from transcripts.storage import StoredTranscript
 
@@ -54,7 +55,7 @@ def collection_of(user: User) -> Collection:
 
     Raises ``Conflict`` if other people's have its names.
     """
-    names = (talks.NAME, f"{talks.NAME} of {user.username}"[:NAME_LENGTH])
+    names = (SAMPLES_NAME, f"{SAMPLES_NAME} of {user.username}"[:NAME_LENGTH])
     for name in names:
         with suppress(Conflict):
             return collections.create(name, owner=user)

@@ -41,12 +41,15 @@ for _kept in (
     admin.site.unregister(_kept)
 
 
-# For our catalogue: Django's has no German for them.
+# For our catalogue: Django's has no German for them, or one that is wrong.
 _TEXTS_OF_DJANGO = (
     gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
     gettext_noop("Password-based authentication"),
     gettext_noop("Enabled"),
     gettext_noop("Disabled"),
+    gettext_noop("%(app)s administration"),
+    gettext_noop("Enter the same password as before, for verification."),
+    gettext_noop("You must type the same password each time."),
     gettext_noop(
         "Whether the user will be able to authenticate using a password or not. If disabled, they "
         "may still be able to authenticate using other backends, such as Single Sign-On or LDAP."

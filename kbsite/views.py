@@ -36,6 +36,7 @@ from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
 from kbsite.oauth import audience, connections
 from transcripts import audit
+from transcripts.alphabet import alphabet_key
 from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
@@ -126,7 +127,8 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show_glossary(request: HttpRequest) -> HttpResponse:
-    return render(request, "kbsite/glossary.html", {"terms": TERMS})
+    terms = sorted(TERMS, key=lambda term: alphabet_key(str(term.word)))
+    return render(request, "kbsite/glossary.html", {"terms": terms})
 
 
 @login_not_required

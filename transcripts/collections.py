@@ -16,7 +16,7 @@ from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
 from transcripts.models import Collection, Feed, Job, Membership, Role, Transcript, Video
-from transcripts.models.collections import FIRST_NAME
+from transcripts.models.collections import FIRST_NAME, SAMPLES_NAME
 from transcripts.scope import Scope
 
 MAX_NAME: Final = 120  # characters
@@ -211,7 +211,8 @@ def _clean(name: str) -> str:
         raise InvalidInput("The name is empty.", hint="Enter a short name, such as “Lectures”.")
     if len(name) > MAX_NAME:
         raise InvalidInput(f"A name has at most {MAX_NAME} characters.", hint="Shorten it.")
-    return FIRST_NAME if name == gettext(FIRST_NAME) else name
+    ours = {gettext(title): title for title in (FIRST_NAME, SAMPLES_NAME)}
+    return ours.get(name, name)
 
 
 def _free_slug(name: str) -> str:

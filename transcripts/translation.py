@@ -17,6 +17,7 @@ from transcripts.errors import KnowledgeBaseError
 
 MAX_SENTENCE = 1_000  # characters of a sentence; matching several values in more would take long
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+_QUOTED = re.compile("“([^“”]*)”")
 _PLACE = re.compile(r"\{(\d)\}")
 
 
@@ -40,8 +41,15 @@ def translated_error(error: KnowledgeBaseError) -> str:
     return f"{translated(error.message)} {translated(error.hint)}".rstrip()
 
 
+def quoted(words: object) -> str:
+    """Return words in the quotation marks of the active language."""
+    return gettext("“%(words)s”") % {"words": words}
+
+
 def _value(value: str) -> str:
     """Return the inserted value: sentences in the active language, names as they are."""
+    if match := _QUOTED.fullmatch(value):
+        return quoted(match[1])
     return translated(value) if value.endswith(".") else value
 
 

@@ -17,6 +17,7 @@ from transcripts.alphabet import alphabetical
 from transcripts.models import Collection, Job
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
+from transcripts.translation import quoted
 
 TITLES: Final = 3  # that are named
 MAX_UNREADY: Final = 100  # sources that an answer keeps
@@ -67,7 +68,7 @@ def unready_note(sources: Sequence[Unready]) -> str:
     """Say which sources were not ready when an answer was given; nothing where all were."""
     if not sources:
         return ""
-    titles = ", ".join(f"“{source.title[:_TITLE]}”" for source in sources[:TITLES])
+    titles = ", ".join(quoted(source.title[:_TITLE]) for source in sources[:TITLES])
     if len(sources) > TITLES:
         titles = _("%(titles)s and others") % {"titles": titles}
     if len(sources) >= MAX_UNREADY:

@@ -54,6 +54,7 @@ class SuggestedQuestion:
     question: str
     source: UUID
     title: str
+    language: str  # "" where it is not known
 
 
 def of(source: Source) -> SourceGuide | None:
@@ -183,6 +184,11 @@ def _link(source: Source, at: Locator) -> str:
 def _suggestions(row: Guide) -> list[SuggestedQuestion]:
     items = map(GuideItem.from_json, row.items.get("questions", ()))
     return [
-        SuggestedQuestion(question=item.title, source=row.source.uuid, title=row.source.title)
+        SuggestedQuestion(
+            question=item.title,
+            source=row.source.uuid,
+            title=row.source.title,
+            language=primary_language(row.source.language),
+        )
         for item in items
     ]

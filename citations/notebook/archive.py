@@ -257,7 +257,7 @@ class _Contents:
         with self.open(_page_of(path)) as file:
             for text in shown:
                 file.write(text.encode())
-        entry = _Entry(title, _page_of(path), collection.name if collection else "")
+        entry = _Entry(title, _page_of(path), collection.title if collection else "")
         self.index.setdefault(folder, []).append(entry)
         return path
 
@@ -282,7 +282,7 @@ class _Contents:
 
     def write_index(self) -> None:
         """Write the page that leads to all files."""
-        title = self.collection.name if self.collection else _("Library")
+        title = self.collection.title if self.collection else _("Library")
         about = _(
             "Written on %(day)s. Beside each page stands the same as a Markdown file, and beside"
             " this one as JSON."

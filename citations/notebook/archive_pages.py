@@ -130,7 +130,7 @@ def player(file: str, *, is_audio: bool) -> SafeString:
 
 def _about(source: Source, original: str) -> SafeString:
     day = f"{source.published_at:%Y-%m-%d}" if source.published_at else ""
-    facts = [part for part in (source.author, source.collection.name, day) if part]
+    facts = [part for part in (source.author, source.collection.title, day) if part]
     if source.url.startswith(("https://", "http://")):
         facts.append(format_html('<a href="{0}" rel="noreferrer">{0}</a>', source.url))
     if original:

@@ -81,26 +81,31 @@ FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, 
 
 _BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 SUFFIXES: Final = tuple(_BY_SUFFIX)
-_EXPORT: Final = "Save or print it as PDF, and add that."
-_RECOGNISE: Final = "Recognise its words (OCR), and save them as PDF or text."
-_CONVERT: Final = "Convert it to MP4 or WebM, and add that with its captions."
-_FOREIGN: Final = (
-    (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and e-books are", _EXPORT),
-    (b"PK\x05\x06", "an empty ZIP archive", _EXPORT),
-    (b"\xd0\xcf\x11\xe0", "an old Office file", _EXPORT),
-    (b"{\\rtf", "a file in Rich Text Format", _EXPORT),
-    (b"%!PS", "a PostScript file", _EXPORT),
-    (b"AT&TFORM", "a DjVu file", _EXPORT),
-    (b"\x1f\x8b", "packed (gzip)", "Unpack it first."),
-    (b"BZh", "packed (bzip2)", "Unpack it first."),
-    (b"\xfd7zXZ", "packed (xz)", "Unpack it first."),
-    (b"7z\xbc\xaf", "packed (7-Zip)", "Unpack it first."),
-    (b"Rar!", "packed (RAR)", "Unpack it first."),
-    (b"\x28\xb5\x2f\xfd", "packed (Zstandard)", "Unpack it first."),
-    (b"\x1aE\xdf\xa3", "a Matroska video", _CONVERT),
-    (b"\x89PNG", "an image", _RECOGNISE),
-    (b"\xff\xd8\xff", "an image", _RECOGNISE),
-    (b"GIF8", "an image", _RECOGNISE),
+_EXPORT_HINT: Final = "Save or print it as PDF, and add that."
+_RECOGNISE_HINT: Final = "Recognise its words (OCR), and save them as PDF or text."
+_CONVERT_HINT: Final = "Convert it to MP4 or WebM, and add that with its captions."
+_UNPACK_HINT: Final = "Unpack it first."
+_FOREIGN_NOTES: Final = (  # whole sentences, to be translated
+    (
+        b"PK\x03\x04",
+        "It is a ZIP archive, as Word, PowerPoint and e-books are, which cannot be read.",
+        _EXPORT_HINT,
+    ),
+    (b"PK\x05\x06", "It is an empty ZIP archive, which cannot be read.", _EXPORT_HINT),
+    (b"\xd0\xcf\x11\xe0", "It is an old Office file, which cannot be read.", _EXPORT_HINT),
+    (b"{\\rtf", "It is a file in Rich Text Format, which cannot be read.", _EXPORT_HINT),
+    (b"%!PS", "It is a PostScript file, which cannot be read.", _EXPORT_HINT),
+    (b"AT&TFORM", "It is a DjVu file, which cannot be read.", _EXPORT_HINT),
+    (b"\x1f\x8b", "It is packed (gzip), which cannot be read.", _UNPACK_HINT),
+    (b"BZh", "It is packed (bzip2), which cannot be read.", _UNPACK_HINT),
+    (b"\xfd7zXZ", "It is packed (xz), which cannot be read.", _UNPACK_HINT),
+    (b"7z\xbc\xaf", "It is packed (7-Zip), which cannot be read.", _UNPACK_HINT),
+    (b"Rar!", "It is packed (RAR), which cannot be read.", _UNPACK_HINT),
+    (b"\x28\xb5\x2f\xfd", "It is packed (Zstandard), which cannot be read.", _UNPACK_HINT),
+    (b"\x1aE\xdf\xa3", "It is a Matroska video, which cannot be read.", _CONVERT_HINT),
+    (b"\x89PNG", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+    (b"\xff\xd8\xff", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+    (b"GIF8", "It is an image, which cannot be read.", _RECOGNISE_HINT),
 )
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS: Final = 0.02  # of a text's bytes
@@ -148,9 +153,9 @@ def _suffix(name: str) -> str:
 
 
 def _refuse_foreign(head: bytes) -> None:
-    for signature, kind, hint in _FOREIGN:
+    for signature, cause, hint in _FOREIGN_NOTES:
         if head.startswith(signature):
-            raise DocumentUnknown(f"It is {kind}, which cannot be read.", hint=hint)
+            raise DocumentUnknown(cause, hint=hint)
     if not captions.is_marked_or_utf16(head) and len(
         _CONTROLS.findall(head)
     ) > _MOST_CONTROLS * len(head):

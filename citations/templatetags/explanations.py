@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 
 from citations.passages import Explanation
+from transcripts.translation import quoted
 
 register = template.Library()
 
@@ -76,7 +77,7 @@ def reason(explanation: Explanation) -> str:
     best = max((term.score for term in explanation.terms), default=0.0)
     telling = [term.term for term in explanation.terms if term.score >= TELLING * best]
     named = telling[:MAX_WORDS]
-    words = ", ".join(_("“%(word)s”") % {"word": word} for word in named)
+    words = ", ".join(map(quoted, named))
     if explanation.lexical_rank is None or not words:
         if not _is_near(explanation):
             return _("It was found by its meaning, but that of other passages is nearer.")

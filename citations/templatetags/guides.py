@@ -1,6 +1,7 @@
 """The guide to a source, and the questions that sources answer."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 from django import template
@@ -29,6 +30,15 @@ def guide_of(context: dict[str, Any], source: Source) -> dict[str, Any]:
         "is_open": context.get("is_first_visit", False),
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@register.filter
+def asked_together(suggested: Sequence[SuggestedQuestion]) -> str:
+    """Return two questions of one language as a single message; nothing if there are none."""
+    for first, second in combinations(suggested, 2):
+        if first.language == second.language:
+            return f"{first.question} {second.question}"
+    return ""
 
 
 @register.inclusion_tag("citations/_suggested_questions.html", takes_context=True)

@@ -52,7 +52,9 @@ def show_list(
     if address and not request.htmx:
         return redirect(address)
     parameters = LibraryForm(request.GET).parameters(
-        view=request.COOKIES.get("library", ""), collection=collection.slug if collection else ""
+        request.access,
+        view=request.COOKIES.get("library", ""),
+        collection=collection.slug if collection else "",
     )
     page = items.list_items(
         request.access,

@@ -10,6 +10,8 @@ from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.languages import name_of
+from transcripts.models import Collection
+from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 from transcripts.views.requests import query_string
 
@@ -54,6 +56,7 @@ class LibraryParameters:
     view: str
     offset: int
     is_fixed: bool = False
+    collection_title: str = ""
 
     def query_string(self, **values: object) -> str:
         """Return the query string for another list, from its start."""
@@ -72,11 +75,12 @@ class LibraryParameters:
             "state": dict(STATES),
             "reading": dict(READING),
             "language": {self.listing.language: name_of(self.listing.language)},
+            "collection": {self.listing.collection: self.collection_title},
         }
         return [
             FilterPart(
                 name=str(_NAMES[name]),
-                value=str(labels.get(name, {}).get(value, value)),
+                value=str(labels.get(name, {}).get(value) or value),
                 without=self.query_string(**{name: ""}),
             )
             for name in _FILTERS
@@ -136,9 +140,11 @@ class LibraryForm(forms.Form):
     view = forms.ChoiceField(required=False, choices=[(view, view) for view in VIEWS])
     offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
 
-    def parameters(self, *, view: str = "", collection: str = "") -> LibraryParameters:
+    def parameters(
+        self, scope: Scope, *, view: str = "", collection: str = ""
+    ) -> LibraryParameters:
         """Return the parameters; ``view`` is the one to show where none is named, ``collection``
-        the slug of the only one that is listed.
+        the slug of the only one that is listed, ``scope`` what may be named.
         """
         self.is_valid()
         values: dict[str, Any] = self.cleaned_data | (
@@ -152,7 +158,14 @@ class LibraryForm(forms.Form):
             view=values.get("view") or (view if view in VIEWS else VIEWS[0]),
             offset=values.get("offset") or 0,
             is_fixed=bool(collection),
+            collection_title="" if collection else _title(scope, values.get("collection") or ""),
         )
+
+
+def _title(scope: Scope, slug: str) -> str:
+    """Return what a collection is called, nothing for one that may not be read."""
+    row = Collection.objects.visible(scope).filter(slug=slug).first() if slug else None
+    return row.title if row else ""
 
 
 _NAMES: Final = {

@@ -28,7 +28,7 @@ from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
-from transcripts.translation import translated_error
+from transcripts.translation import quoted, translated_error
 from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
@@ -247,7 +247,7 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     origins = {reference: row.collection for reference, row in rows.items()}
     count, stayed = selection.move(scope, chosen, target)
     sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
-    titles = ", ".join(f"“{row}”" for row in stayed[:MAX_TITLES])
+    titles = ", ".join(map(quoted, stayed[:MAX_TITLES]))
     titles += " …" if stayed[MAX_TITLES:] else ""
     text = _joined(*sentences, name=target, titles=titles)
     there = {*stayed, *chosen.lectures}

@@ -41,7 +41,6 @@ REFERENCE_TEMPLATES: Final = tuple(
 )
 ENGLISH_QUESTIONS: Final = (
     "What is exponential backoff?",
-    "What are the main subjects?",
     "What is term frequency? Why does a client wait a random time?",
 )
 

@@ -276,6 +276,34 @@ def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(
     assert covered == []
 
 
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_a_finger_hits_the_checkbox_of_an_item(visit: Callable[..., Visit], view: str) -> None:
+    page = visit(viewport=PHONE, has_touch=True, is_mobile=True).go(f"/library/?view={view}")
+    hits = page.locator("[data-choice]").evaluate_all("""all => all.map(choice => {
+        choice.scrollIntoView({block: "center"})
+        const {left, right, top, bottom} = choice.getBoundingClientRect()
+        const middle = (top + bottom) / 2
+        const isHit = x => document.elementFromPoint(x, middle) === choice
+        return [right - left >= 24, bottom - top >= 24, isHit(left - 7), isHit(right + 7)]
+    })""")
+    assert hits
+    assert all(all(hit) for hit in hits)
+    expect(page.locator("#filter kbd")).to_be_hidden()
+
+
+def test_the_pencil_of_a_row_stands_beside_the_last_word(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/?view=table")
+    for width in range(320, 1300, 20):
+        page.set_viewport_size({"width": width, "height": 800})
+        rows = page.locator(".item-title:has(.item-edit)").evaluate_all("""all => all.map(row => {
+            const words = [...row.querySelector("[data-item-link]").getClientRects()].at(-1)
+            const pencil = row.querySelector(".item-edit").getBoundingClientRect()
+            return pencil.top < words.bottom && pencil.bottom > words.top
+        })""")
+        assert rows
+        assert all(rows), width
+
+
 def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
     ada = visit(viewport=PHONE)
     page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))

@@ -16,6 +16,7 @@ from tests.html import text_of
 from tests.makers import make_user
 from transcripts import samples as talks
 from transcripts.models import Collection, Membership
+from transcripts.models.collections import SAMPLES_NAME
 from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +85,7 @@ def test_whoever_tries_the_sample_owns_its_collection_and_deletes_all_of_it_with
     ada = make_user("ada")
     client.force_login(ada)
     answer = client.post("/library/sample/", follow=True)
-    collection = Collection.objects.get(name=talks.NAME)
+    collection = Collection.objects.get(name=SAMPLES_NAME)
     assert answer.request["PATH_INFO"] == f"/collections/{collection.pk}/"
     assert "three talks, a textbook and a lecture" in text_of(answer)
     assert Source.objects.filter(collection=collection, state=State.PENDING).count() == 5
@@ -101,10 +102,10 @@ def test_two_people_who_try_the_sample_have_a_collection_each() -> None:
         client.force_login(make_user(name))
         client.post("/library/sample/")
     names = Membership.objects.values_list("user__username", "collection__name")
-    assert set(names) == {("ada", talks.NAME), ("bob", f"{talks.NAME} of bob")}
+    assert set(names) == {("ada", SAMPLES_NAME), ("bob", f"{SAMPLES_NAME} of bob")}
 
 
 def test_the_sample_of_a_terminal_goes_where_one_is() -> None:
     samples.collection_of(make_user("ada"))
     samples.load()
-    assert Collection.objects.get(videos__key=talks.LONG).name == talks.NAME
+    assert Collection.objects.get(videos__key=talks.LONG).name == SAMPLES_NAME

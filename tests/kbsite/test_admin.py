@@ -137,6 +137,13 @@ def test_fields_that_no_column_names_are_labelled_in_the_language_of_the_reader(
             assert german != str(field.label), name
 
 
+def test_the_admin_is_called_by_what_it_is_in_german(browser: Client) -> None:
+    german = {"Accept-Language": "de"}
+    assert "Administration: Belege" in browser.get("/admin/citations/", headers=german).text
+    with translation.override("de"):
+        assert translation.gettext("View") == "Anzeigen"  # a verb, of Django
+
+
 def test_only_a_form_that_makes_a_slug_of_a_name_loads_the_scripts_for_it(browser: Client) -> None:
     tokens = browser.get(reverse("admin:kbsite_apitoken_changelist")).content.decode()
     collection = browser.get(reverse("admin:transcripts_collection_add")).content.decode()

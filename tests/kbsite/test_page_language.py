@@ -12,13 +12,16 @@ import pytest
 from django.test import Client
 from django.utils import translation
 from django.utils.translation.template import templatize
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer
 from kbsite.api_reference import GROUPS
+from kbsite.glossary import TERMS
 from kbsite.languages import LOCALE_PATHS
 from tests.html import text_of
 from tests.makers import make_video
 from transcripts import acquisition
+from transcripts.alphabet import alphabet_key
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Job
 from transcripts.translation import translated
@@ -131,12 +134,22 @@ def test_a_file_is_the_same_in_every_language(
     assert (german.status_code, german.content) == (200, english.content)
 
 
+def test_the_glossary_follows_the_alphabet_of_its_words(page: Client) -> None:
+    for language in ("en", "de"):
+        with translation.override(language):
+            html = LexborHTMLParser(page.get("/glossary/", HTTP_ACCEPT_LANGUAGE=language).text)
+            words = [word.text() for word in html.css("dl.glossary dt")]
+            assert words == sorted(map(str, (term.word for term in TERMS)), key=alphabet_key)
+
+
 def test_an_error_of_the_core_is_said_in_german_with_what_was_filled_in(page: Client) -> None:
     missing = text_of(page.get("/videos/987654/", **GERMAN))
     assert "Dieses Video gibt es in den Sammlungen, die Sie sehen, nicht." in missing
     with translation.override("de"):
         assert translated("There is no format “odt”.") == "Es gibt kein Format „odt“."
         assert translated("“a “b” c” has no page 3.") == "„a “b” c“ hat keine Seite 3."
+        outside = translated("Links for people without an account are not allowed in “Physics”.")
+        assert outside.endswith("„Physics“ nicht erlaubt.")
         assert translated("A sentence that nobody wrote.") == "A sentence that nobody wrote."
         assert translated("") == ""
         damaged = translated("The PDF cannot be read: it is damaged, or no PDF.")  # on no page

@@ -13,6 +13,7 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 FIRST_NAME: Final = gettext_noop("My collection")  # until somebody gives it another
+SAMPLES_NAME: Final = gettext_noop("Sample library")
 
 _Row = TypeVar("_Row", bound=models.Model)
 _QuerySet = TypeVar("_QuerySet", bound=models.QuerySet[Any])
@@ -93,7 +94,7 @@ class Collection(models.Model):
     @property
     def title(self) -> str:
         """Its name as people read it: one that nobody chose is in the language of the page."""
-        return gettext(FIRST_NAME) if self.name == FIRST_NAME else self.name
+        return gettext(self.name) if self.name in (FIRST_NAME, SAMPLES_NAME) else self.name
 
 
 class MembershipQuerySet(VisibleQuerySet["Membership"]):

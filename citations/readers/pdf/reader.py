@@ -99,10 +99,9 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             page = ReadPage(number=number, text="", is_picture=True)
         spent += time.monotonic() - began
         if spent > READING_TIME:
-            minutes = f"{READING_TIME / 60:.0f} minutes"
             raise _TooSlow(
-                f"The PDF takes too long: after {minutes}, page {number} of {facts.page_count} "
-                "was reached."
+                f"The PDF takes too long: after {READING_TIME / 60:.0f} minutes, page {number} of"
+                f" {facts.page_count} was reached."
             )
         yield page
 
@@ -325,6 +324,7 @@ _PLACEHOLDERS = ("untitled", "anonymous", "unspecified", "unknown", "none")
 def _ask(
     child: ChildProcess, path: Path, action: str, seconds: float, *, turn: float = -1, **about: Any
 ) -> ChildReply:
+    page = about.get("number")
     try:
         request = {"do": action, "path": str(path), **about}
         answer = child.ask(request, seconds=seconds, turn=turn)
@@ -332,21 +332,25 @@ def _ask(
         raise PageImageBusy("Another page is being drawn and takes long.") from error
     except ChildTimeout as error:
         raise _TooSlow(
-            f"The PDF takes too long: no answer{_on_page(about)} within {seconds:.0f} seconds."
+            f"The PDF takes too long: page {page} was not read within {seconds:.0f} seconds."
+            if page
+            else f"The PDF takes too long: no answer within {seconds:.0f} seconds."
         ) from error
     except ChildExited as error:
         raise DocumentBroken(
-            f"The PDF cannot be read: the program that reads it failed{_on_page(about)}."
+            f"The PDF cannot be read: the program that reads it failed on page {page}."
+            if page
+            else "The PDF cannot be read: the program that reads it failed."
         ) from error
     refused = answer.head.get("refused")
     if refused == "encrypted":
         raise DocumentEncrypted("The PDF opens only with a password.")
     if refused == "no such page":
-        raise PageNotFound(f"The document has no page {about.get('number')}.")
+        raise PageNotFound(f"The document has no page {page}.")
     if refused:
-        raise DocumentBroken(f"The PDF cannot be read{_on_page(about)}: it is damaged, or no PDF.")
+        raise DocumentBroken(
+            f"The PDF cannot be read on page {page}: it is damaged, or no PDF."
+            if page
+            else "The PDF cannot be read: it is damaged, or no PDF."
+        )
     return answer
-
-
-def _on_page(about: dict[str, Any]) -> str:
-    return f" on page {about['number']}" if "number" in about else ""

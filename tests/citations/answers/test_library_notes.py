@@ -1,6 +1,7 @@
 """Greetings get help, and answers name the sources that were not ready yet."""
 
 import pytest
+from django.utils import translation
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
@@ -105,6 +106,8 @@ def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
             "3 sources were not ready yet when this was asked: “Later 0”, “Later 1”, “Later 3”."
         )
         assert unready_note([*reply.unready, reply.unready[0]]).endswith("“Later 3” and others.")
+        with translation.override("de"):
+            assert "„Later 0“, „Later 1“" in unready_note(reply.unready)
         assert answer(NOTHING, question).unready == ()
 
 

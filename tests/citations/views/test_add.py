@@ -134,6 +134,26 @@ def test_the_progress_of_an_upload_is_that_of_its_own_sources(
     assert stranger.get(address, **HTMX).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("picture.png", b"\x89PNGrest", "Es ist ein Bild, das nicht gelesen werden kann."),
+        ("slides.zip", b"PK\x03\x04rest", "Es ist ein ZIP-Archiv, wie es Word, PowerPoint und"),
+        ("talk.gz", b"\x1f\x8brest", "Es ist gepackt (gzip) und kann so nicht gelesen werden."),
+        ("book.pdf", b"words", "Der Name endet auf .pdf, aber es ist kein PDF."),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_german_from_end_to_end(
+    page: Client, collection: Collection, name: str, content: bytes, sentence: str
+) -> None:
+    page.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    html = text_of(upload(page, (name, content), collection="lectures"))
+    assert sentence in html
+    assert "Unpack" not in html
+    assert "PDF, and" not in html
+    assert "OCR), and" not in html
+
+
 def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
     page: Client, collection: Collection
 ) -> None:

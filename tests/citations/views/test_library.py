@@ -115,6 +115,14 @@ def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video)
     assert "clear the filter" in nothing
 
 
+def test_the_chip_of_a_collection_has_its_name(page: Client, talk: Video) -> None:
+    talk.collection.name = "Talks of the hall"
+    talk.collection.save()
+    html = LexborHTMLParser(page.get(f"/library/?collection={talk.collection.slug}").text)
+    (chip,) = html.css(".filter-chips .wrap")
+    assert chip.text() == "Talks of the hall"
+
+
 @pytest.mark.parametrize("view", ["cards", "table"])
 def test_three_tags_of_an_item_are_shown_and_filter(page: Client, talk: Video, view: str) -> None:
     Video.objects.update(tags=["a/b & c", "<i>two</i>", "three", "four", "five"])

@@ -8,6 +8,7 @@ from tests.makers import make_user, make_video
 from tests.transcripts.views.pages import text_of
 from transcripts import collections
 from transcripts.models import Collection, Membership, Role, Video
+from transcripts.models.collections import SAMPLES_NAME
 
 
 def test_a_new_collection_belongs_to_its_creator(page: Client, owner: User) -> None:
@@ -85,6 +86,18 @@ def test_a_collection_is_renamed_and_described(page: Client, collection: Collect
     collection.refresh_from_db()
     assert (collection.name, collection.description) == ("Week 4", "What we heard on moss.")
     assert page.post(path, {"name": "Week 5", "description": "x" * 1_001}).status_code == 422
+
+
+def test_the_collection_of_samples_is_called_as_the_page_speaks(page: Client, owner: User) -> None:
+    samples = Collection.objects.create(name=SAMPLES_NAME, slug="samples")
+    Membership.objects.create(collection=samples, user=owner, role=Role.OWNER)
+    german = {"Accept-Language": "de"}
+    assert "Beispielbibliothek" in text_of(page.get("/collections/", headers=german))
+    assert SAMPLES_NAME in text_of(page.get("/collections/"))
+    saved = {"name": "Beispielbibliothek", "description": "To try it."}
+    page.post(f"/collections/{samples.pk}/rename/", saved, headers=german)
+    samples.refresh_from_db()
+    assert (samples.name, samples.description) == (SAMPLES_NAME, "To try it.")
 
 
 def test_the_first_collection_is_called_as_the_page_speaks_until_it_gets_a_name(
