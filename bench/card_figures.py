@@ -52,8 +52,7 @@ def weights(chosen: Sequence[Weighed]) -> Iterator[str]:
     """Write what each weight of the section would show, and what is chosen without each pair."""
     asides = len(chosen[0][1][OFF_TOPIC])
     yield (
-        "Weights of the last citations and of the part, each in the order's sum and in the log-odds"
-        " of the likelihood at"
+        "Weights of the section, added to the order's sum and to the log-odds of the likelihood at"
         " most, and the floor of the likelihood (0.0: the judge's own)."
     )
     yield (
@@ -61,7 +60,7 @@ def weights(chosen: Sequence[Weighed]) -> Iterator[str]:
         f" windows that cite, each after many stretches of lectures ({asides:,} in all)."
     )
     yield ""
-    yield f"| last, part, floor: {LABELS} | {' | '.join(WINDOWS)} | off-topic |"
+    yield f"| order, likelihood, floor: {LABELS} | {' | '.join(WINDOWS)} | off-topic |"
     yield "|---|" + "---|" * len(WINDOWS) + "---:|"
     for numbers, run in chosen:
         cells = " | ".join(shares(run[name]) for name in WINDOWS)

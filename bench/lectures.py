@@ -60,16 +60,13 @@ from transcripts.scope import Scope
 
 BOOKS: Final = ("openstax-calculus-1", "openstax-calculus-2")
 TALKS: Final = {"calculus": "ocw1801", "nyudl": "nyudl", "hfcourse": "hfcourse"}
-BEFORE: Final = continuity.WINDOWS  # windows of the lecture before each one
-MEMORY: Final = 1_500  # seconds in which they are looked for
+BEFORE: Final = 6  # windows of the lecture before each one
+MEMORY: Final = 300  # seconds in which they are looked for
 STEP: Final = 5  # of the windows that asides are tried after, while weights are chosen
 APART: Final = 100  # indexes between two windows and what came before them
-WEIGHED: Final = ("ORDER", "LIKELIHOOD", "PART_ORDER", "PART_LIKELIHOOD", "FLOOR")
-NOTHING: Final = (0.0, 0.0, 0.0, 0.0, 0.0)
-WEIGHTS: Final = (  # of near citations and of the part, each in order and likelihood; the floor
-    NOTHING,
-    (1.0, 3.0, 0.0, 0.0, 0.8),
-    *((1.0, 3.0, order, likelihood, 0.8) for order, likelihood in product((1, 2, 3, 4), (1, 2, 3))),
+WEIGHTS: Final = (  # in the order, in the likelihood, and the floor: to choose from
+    (0.0, 0.0, 0.0),
+    *product((1.0, 2.0), (1.0, 2.0, 3.0), (0.0, 0.75, 0.8)),
 )
 Place = tuple[str, int, int]  # title, first and last page
 Right = Callable[[Place], bool]
@@ -88,7 +85,7 @@ def main() -> None:
         alone = {name: [window.alone() for window in windows] for name, windows in sets.items()}
         with by_nearness():
             nearest = measure(collection, alone)
-        with weighing(*NOTHING):
+        with weighing(0.0, 0.0, 0.0):
             judged = measure(collection, alone)
         runs = {"nearest": nearest, "judge": judged, "judge and section": measure(collection, sets)}
         with recorded() as records:
@@ -271,7 +268,7 @@ def recorded() -> Iterator[Record]:
         record[run.window.session.title, run.window.index] = list(run.candidates)
         choose(run)
 
-    with weighing(*NOTHING), mock.patch.object(lecture_pipeline, "_choose", kept):
+    with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
         yield record
 
 
@@ -279,7 +276,7 @@ def recorded() -> Iterator[Record]:
 def weighing(*weights: float) -> Iterator[None]:
     """Weigh the windows before with other weights, and set another floor."""
     with ExitStack() as changes:
-        for name, value in zip(WEIGHED, weights, strict=True):
+        for name, value in zip(("ORDER", "LIKELIHOOD", "FLOOR"), weights, strict=True):
             changes.enter_context(mock.patch.object(continuity, name, value))
         yield
 
@@ -328,20 +325,14 @@ def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[WindowRun]:
 def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> WindowRun:
     """Choose among the candidates of the window after some."""
     recent = [
-        RecentCitation(
-            age,
-            candidate.source,
-            candidate.ordinal,
-            candidate.heading,
-            weight=1 / len(earlier.matches),
-        )
+        RecentCitation(age, candidate.source, candidate.ordinal, candidate.heading)
         for age, earlier in enumerate(reversed(runs[-continuity.WINDOWS :]), start=1)
         for candidate in (match.candidate for match in earlier.matches)
     ]
     run = WindowRun(Window(), 0.0)
     for candidate in candidates:
-        own = continuity.of(candidate.candidate, recent)
-        relevance = continuity.preferred(candidate.relevance, own, model=MINILM)
+        near = continuity.nearness(candidate.candidate, recent)
+        relevance = continuity.preferred(candidate.relevance, near, model=MINILM)
         run.candidates.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
     lecture_pipeline._choose(run)
     return run
@@ -377,7 +368,7 @@ def section(runs: Mapping[str, Mapping[str, Sequence[Cards]]]) -> Iterator[str]:
         f" one library of {Source.objects.count()} documents, {Chunk.objects.count():,} chunks, by"
     )
     yield (
-        f"the nearest passages alone, by the judge, and by the judge with what was cited in the"
+        f"the nearest passages alone, by the judge, and by the judge with the section of the"
         f" {continuity.WINDOWS} windows"
     )
     yield (

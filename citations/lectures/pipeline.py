@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 CANDIDATES: Final = 10  # passages per window
 CITED: Final = 3  # of them, at most
-RUNNER_UP: Final = 0.5  # below the best passage's order, as a sum, that another cited one may be
+RUNNER_UP: Final = 0.8  # of the best passage's order, that another cited one needs
 MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
 
@@ -250,7 +250,9 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         NearPassage(
             candidate,
             cosine,
-            continuity.preferred(relevance, continuity.of(candidate, recent), model=space.model),
+            continuity.preferred(
+                relevance, continuity.nearness(candidate, recent), model=space.model
+            ),
         )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
     ]
@@ -263,9 +265,9 @@ def _choose(run: WindowRun) -> None:
         limit = conf.live_distance()
         near = [passage for passage in run.candidates if distance_of(passage.cosine) <= limit]
         likely = [passage for passage in near if passage.relevance.is_likely]
-        best = max((passage.relevance.sum for passage in likely), default=0.0)
-        close = [passage for passage in likely if passage.relevance.sum >= best - RUNNER_UP]
-        ranked = sorted(close, key=lambda passage: -passage.relevance.sum)
+        best = max((passage.relevance.order for passage in likely), default=0.0)
+        close = [passage for passage in likely if passage.relevance.order >= RUNNER_UP * best]
+        ranked = sorted(close, key=lambda passage: -passage.relevance.order)
         matches = [CitationMatch(passage.candidate, passage.score) for passage in ranked]
     else:
         relevant = [

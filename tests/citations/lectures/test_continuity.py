@@ -8,7 +8,7 @@ import pytest
 
 from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.continuity import Continuity, RecentCitation
+from citations.lectures.continuity import RecentCitation
 from citations.models import LectureSession, Source, Window
 from citations.passages import SignShare
 from citations.providers.weights import MINILM
@@ -23,7 +23,6 @@ from transcripts.scope import Scope
 SAID = "The sum of the first numbers is half of the last one times the one after it."
 GAUSS = "Gauss found the sum of the first numbers by the last one, a boy in school at the time."
 LAST = RecentCitation(age=1, source=1, ordinal=10, heading="Sums › Proof")
-BESIDE, ELSEWHERE = Continuity(nearness=1.0, part=0.0), Continuity(nearness=0.0, part=0.0)
 UNLIKELY = Relevance(
     order=0.5, likelihood=0.4, is_likely=False, base=-1.0, shares=(SignShare("words", 1.0, 1.0),)
 )
@@ -43,71 +42,42 @@ def at(fake_models: None) -> Callable[..., Candidate]:
 def test_a_passage_is_near_to_what_was_cited_beside_it_or_in_its_section(
     at: Callable[..., Candidate],
 ) -> None:
-    assert continuity.of(at(ordinal=12), [LAST]).nearness == 1.0
-    assert continuity.of(at(ordinal=13), [LAST]).nearness == 0.0
-    assert continuity.of(at(ordinal=99, heading="Sums › Proof"), [LAST]).nearness == 0.5
-    assert continuity.of(at(source=2), [LAST]).nearness == 0.0
-    assert continuity.of(at(), []).nearness == 0.0
+    assert continuity.nearness(at(ordinal=12), [LAST]) == 1.0
+    assert continuity.nearness(at(ordinal=13), [LAST]) == 0.0
+    assert continuity.nearness(at(ordinal=99, heading="Sums › Proof"), [LAST]) == 0.5
+    assert continuity.nearness(at(source=2), [LAST]) == 0.0
+    assert continuity.nearness(at(), []) == 0.0
 
 
 def test_a_source_without_headings_is_not_one_section(at: Callable[..., Candidate]) -> None:
-    assert continuity.of(at(ordinal=99), [LAST._replace(heading="")]).nearness == 0.0
+    assert continuity.nearness(at(ordinal=99), [LAST._replace(heading="")]) == 0.0
 
 
 def test_what_was_cited_longer_ago_counts_less_and_the_nearest_counts(
     at: Callable[..., Candidate],
 ) -> None:
     older = LAST._replace(age=3, ordinal=20)
-    assert continuity.of(at(ordinal=20), [older]).nearness == pytest.approx(0.64)
-    assert continuity.of(at(ordinal=20), [older, LAST._replace(ordinal=21)]).nearness == 1.0
-
-
-def test_a_passage_is_in_the_part_that_was_cited_for_some_time(
-    at: Callable[..., Candidate],
-) -> None:
-    stay = [LAST._replace(age=age, ordinal=100 + age) for age in range(1, 41)]
-    aside = [*stay, LAST._replace(ordinal=900)]
-    assert continuity.of(at(ordinal=110), stay).part == 1.0
-    assert 0.2 < continuity.of(at(ordinal=180), stay).part < 0.5
-    assert continuity.of(at(ordinal=110), aside).part == 1.0
-    assert continuity.of(at(ordinal=900), aside).part == pytest.approx(0.2, abs=0.01)  # one window
-    assert continuity.of(at(source=2, ordinal=110), stay).part == 0.0
-    assert continuity.of(at(ordinal=110), stay[30:]).part < 0.1  # that was long ago
-
-
-def test_the_citations_of_a_window_share_its_weight(at: Callable[..., Candidate]) -> None:
-    thirds = [LAST._replace(weight=1 / 3)] * 3
-    assert continuity.of(at(), thirds).part == pytest.approx(continuity.of(at(), [LAST]).part)
-
-
-def test_the_part_lifts_a_passage_and_explains_itself() -> None:
-    preference = continuity.preferred(UNLIKELY, Continuity(0.0, 1.0), model=MINILM)
-    assert preference.is_likely
-    assert preference.sum == pytest.approx(3.0)
-    assert preference.shares[-1] == SignShare("part of the source", 1.0, 3.0)
+    assert continuity.nearness(at(ordinal=20), [older]) == pytest.approx(0.64)
+    assert continuity.nearness(at(ordinal=20), [older, LAST._replace(ordinal=21)]) == 1.0
 
 
 def test_nearness_lifts_a_passage_over_the_floor_and_its_parts_add_up() -> None:
-    preference = continuity.preferred(UNLIKELY, BESIDE, model=MINILM)
+    preference = continuity.preferred(UNLIKELY, 1.0, model=MINILM)
     assert preference.is_likely
     assert preference.likelihood == pytest.approx(0.931, abs=1e-3)  # 3 more in log-odds
     assert preference.order == pytest.approx(0.731, abs=1e-3)  # the logistic function of 1
     assert preference.sum == pytest.approx(1.0)
-    assert not continuity.preferred(UNLIKELY, ELSEWHERE, model=MINILM).is_likely
+    assert not continuity.preferred(UNLIKELY, 0.0, model=MINILM).is_likely
 
 
 def test_what_is_about_something_else_stays_below_the_floor() -> None:
-    assert not continuity.preferred(
-        replace(UNLIKELY, likelihood=0.1), BESIDE, model=MINILM
-    ).is_likely
-    assert not continuity.preferred(
-        replace(UNLIKELY, likelihood=0.0), BESIDE, model=MINILM
-    ).is_likely
+    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.1), 1.0, model=MINILM).is_likely
+    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.0), 1.0, model=MINILM).is_likely
 
 
 def test_a_likelihood_that_is_not_known_stays_so() -> None:
     preference = continuity.preferred(
-        replace(UNLIKELY, likelihood=None, is_likely=True), BESIDE, model=MINILM
+        replace(UNLIKELY, likelihood=None, is_likely=True), 1.0, model=MINILM
     )
     assert (preference.likelihood, preference.is_likely) == (None, True)
 
@@ -140,6 +110,6 @@ def test_of_two_equal_passages_the_one_beside_what_was_just_cited_is_cited_first
     lecture = sessions.start(scope, None, title="Sums", collection=collection)
     spoken = (GAUSS, SAID)
     assert cite(lecture, *spoken) == ["Second", "Second"]
-    assert cite(lecture, SAID, first=80) == ["First"]  # that was long ago
+    assert cite(lecture, SAID, first=20) == ["First"]  # that was long ago
     other = sessions.start(scope, None, title="Other", collection=collection)
     assert cite(other, SAID) == ["First"]  # that was another lecture
