@@ -12,8 +12,8 @@ from transcripts.errors import InvalidTime, InvalidUrl
 
 Kind = Literal["video", "playlist", "channel"]
 
-LONGEST_SECONDS = 72 * 3600  # no video is longer; a later start in an address is ignored
-_LONGEST_ADDRESS = 2048
+MAX_SECONDS = 72 * 3600  # no video is longer; a later start in an address is ignored
+_MAX_ADDRESS = 2048
 _SITES = frozenset({f"{prefix}youtube.com" for prefix in ("", "www.", "m.", "music.", "gaming.")})
 _EMBEDS = frozenset(
     f"{prefix}{name}.com" for prefix in ("", "www.") for name in ("youtube-nocookie", "youtubekids")
@@ -133,8 +133,8 @@ def _refuse_tricks(written: str) -> None:
         raise InvalidUrl(
             "The address is empty.", hint="Paste the address of a video, playlist or channel."
         )
-    if len(written) > _LONGEST_ADDRESS:
-        raise InvalidUrl(f"The address is longer than {_LONGEST_ADDRESS} characters.")
+    if len(written) > _MAX_ADDRESS:
+        raise InvalidUrl(f"The address is longer than {_MAX_ADDRESS} characters.")
     # Browsers and libraries disagree on these characters, and so on the host of such an address.
     if "\\" in written or not written.isprintable() or any(mark.isspace() for mark in written):
         raise InvalidUrl(
@@ -249,7 +249,7 @@ def _start(query: dict[str, str], fragment: str) -> int | None:
         seconds = int(parse_clock(query.get("t") or query.get("start") or marked))
     except InvalidTime:
         return None  # a broken time must not hide the video
-    return seconds if seconds <= LONGEST_SECONDS else None
+    return seconds if seconds <= MAX_SECONDS else None
 
 
 def _shown(text: str) -> str:

@@ -13,7 +13,7 @@ from citations.notebook.shared_links import LIFETIME, ShareTarget
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.schemas import Seconds, Shape
-from transcripts.timecodes import LONGEST_SECONDS, milliseconds
+from transcripts.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
 router = Router(tags=["conversations"])
@@ -31,8 +31,8 @@ class SharedLinkIn(Schema):
     answer_id: UUID | None = None
     source_id: UUID | None = Field(None, description="With a page, or with start and end.")
     page: int | None = Field(None, ge=1, le=1_000_000, description="Of a document, from 1.")
-    start: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
-    end: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
+    start: float | None = Field(None, ge=0, le=MAX_SECONDS, description="Seconds.")
+    end: float | None = Field(None, ge=0, le=MAX_SECONDS, description="Seconds.")
     days: Literal[1, 7, 30, 90] = Field(LIFETIME, description="Until it leads nowhere.")
     plays_file: bool = Field(
         default=False, description="Plays what it shows, cut out of the recording's own file."

@@ -11,9 +11,9 @@ from transcripts.caption_errors import ClockRestarts
 from transcripts.captions.speech import clean, pieces
 from transcripts.cues import Cue, Word
 from transcripts.errors import CaptionsTooLarge, EmptyCaptions
-from transcripts.timecodes import LONGEST_SECONDS
+from transcripts.timecodes import MAX_SECONDS
 
-LAST_MOMENT: Final = LONGEST_SECONDS * 1000  # a later stamp is a mistake
+LAST_MOMENT: Final = MAX_SECONDS * 1000  # a later stamp is a mistake
 MAX_CUES: Final = 300_000  # one a second for longer than any video
 MAX_TEXT: Final = 5_000  # characters of one cue
 WORD_TIME: Final = 400  # ms a word: 150 words a minute, an unhurried lecturer
