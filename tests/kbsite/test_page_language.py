@@ -144,7 +144,7 @@ def test_the_glossary_follows_the_alphabet_of_its_words(page: Client) -> None:
 
 def test_an_error_of_the_core_is_said_in_german_with_what_was_filled_in(page: Client) -> None:
     missing = text_of(page.get("/videos/987654/", **GERMAN))
-    assert "Dieses Video gibt es in den Sammlungen, die Sie sehen, nicht." in missing
+    assert "In den Sammlungen, die Sie sehen, gibt es diese Aufnahme nicht." in missing
     with translation.override("de"):
         assert translated("There is no format “odt”.") == "Es gibt kein Format „odt“."
         assert translated("“a “b” c” has no page 3.") == "„a “b” c“ hat keine Seite 3."

@@ -337,7 +337,8 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
     assert "“Lecture on networks” was deleted. You can undo this for half a minute." in html
     assert f'action="{address}"' in html
     assert f"/videos/{talk.pk}/" not in html
-    assert "Undo" not in text_of(viewer.get("/library/"))
+    assert ">Undo</button>" in html
+    assert ">Undo</button>" not in text_of(viewer.get("/library/"))
     assert viewer.post(address).status_code == 404
     back = text_of(page.post(address, follow=True))
     assert "“Lecture on networks” is back." in back
