@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -108,7 +109,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "languages": languages.choices(known.languages),
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
-        "undo_offers": [*undo_offers.current(request), *_deletions(request, listed)],
+        "undo_offers": _offers(request, listed),
         "known": known,
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
@@ -116,6 +117,12 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "groups": [group for group in GROUPS if not (collection and group == "collection")],
         "sorts": SORT_LABELS.items(),
     }
+
+
+def _offers(request: PageRequest, listed: Scope) -> list[UndoOffer]:
+    """Return what can be undone, what was done last at the end, which a key undoes."""
+    offers = [*undo_offers.current(request), *_deletions(request, listed)]
+    return sorted(offers, key=attrgetter("made_at"))
 
 
 def _deletions(request: PageRequest, listed: Scope) -> Iterator[UndoOffer]:
@@ -127,6 +134,7 @@ def _deletions(request: PageRequest, listed: Scope) -> Iterator[UndoOffer]:
                 text=_deletion_text(deletion),
                 address=reverse("library-take-back", args=[deletion.uuid]),
                 seconds=deletion.seconds_left,
+                made_at=deletion.created_at,
                 is_deletion=True,
             )
 

@@ -30,6 +30,7 @@ class UndoOffer:
     text: str
     address: str
     seconds: int
+    made_at: datetime
     fields: Sequence[Field] = ()
     is_deletion: bool = False
 
@@ -69,6 +70,7 @@ def _current(request: PageRequest, name: str) -> UndoOffer | None:
         text=stored["text"],
         address=stored["address"],
         seconds=round(seconds),
+        made_at=datetime.fromisoformat(stored["until"]) - TIMES[name],
         fields=stored["fields"],
     )
 

@@ -160,7 +160,7 @@ function sendText(event) {
 function undo(event) {
   const isMeant = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
   const isText = isTyping(event) && !around(event, "[type=checkbox]");
-  return isMeant && event.key === "z" && !isText && press(find("#notices form button"));
+  return isMeant && event.key === "z" && !isText && press(all("#notices form button").at(-1));
 }
 
 /** @param {KeyboardEvent} event */

@@ -74,6 +74,7 @@ const replaced = (element) => new Promise((resolve) => {
 /** Show all that follows the listed items, as long as it is needed. */
 async function showMore(isNeeded = () => true) {
   for (let page = nextPage(); page && isNeeded(); page = nextPage()) {
+    htmx.process(page); // else the browser follows it, as between a swap and its settling
     const settled = replaced(page);
     page.click();
     await settled;

@@ -327,6 +327,16 @@ def test_tags_of_several_items_are_undone_for_those_that_changed(
     assert tags() == (["ice"], ["old"])
 
 
+def test_what_was_done_last_is_the_last_that_can_be_undone(
+    page: Client, talk: Video, collection: Collection
+) -> None:
+    other = make_document(collection, ["Some text."], title="Notes")
+    page.post("/library/change/", {"item": f"document-{other.pk}", "action": "delete"})
+    change = {"item": f"video-{talk.pk}", "action": "tag", "tags": "ice"}
+    html = text_of(page.post("/library/change/", change, follow=True))
+    assert html.index("was deleted. You can undo") < html.index('action="/library/tag-back/"')
+
+
 def test_a_deletion_is_told_in_the_library_and_taken_back(
     page: Client, viewer: Client, talk: Video
 ) -> None:
