@@ -1,4 +1,4 @@
-"""Stems: what the forms of a word have in common, as "matrix" and "matrices" have "matric".
+"""Stems: what the forms of a word have in common, as "connection" and "connected" have "connect".
 
 By Snowball's stemmer for each language (PyStemmer). A stemmer changes only words of its script:
 "python" in a Russian text stays as it is, and so do numbers and Chinese.
