@@ -94,7 +94,7 @@ def _fill(clip: SharedClip, path: Path, *, keeps_failures: bool) -> None:
     clip.name, clip.media_type, clip.lead = made.name, made.media_type, made.lead
     clip.save()
     with target.open("rb") as file:
-        media.store_parts(clip, file, most=2 * cutter.MAX_CLIP)
+        media.store_parts(clip, file, most=2 * cutter.MAX_BYTES)
     target.unlink()
 
 

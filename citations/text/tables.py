@@ -30,7 +30,8 @@ def rows(text: str, offset: int = 0) -> Iterator[TableRow]:
     for row in _ROW.finditer(text):
         cells = tuple(cell.strip() for cell in row[0].split("|"))
         between = text[max(end, 0) : row.start()]
-        is_first = end < 0 or between not in ("\n", _BREAK if len(cells) == count else "\n")
+        is_continued = between == "\n" or (between == _BREAK and len(cells) == count)
+        is_first = end < 0 or not is_continued
         if is_first:
             header = cells
         span = (offset + row.start(), offset + row.end())

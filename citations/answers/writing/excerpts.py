@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
@@ -159,13 +160,16 @@ def _split(passage: Evidence, rows: Sequence[TableRow]) -> Iterator[Pick]:
     for start, text in _stretches(passage):
         own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
         prose = _without(text, [(row.span[0] - start, row.span[1] - start) for row in own])
-        said = [
-            TableRow((start + first, start + last), text[first:last], ())
-            for first, last in _sentences(prose)
-            if not (passage.locator.page and is_listing(text[first:last]))
+        picks = [
+            Pick(evidence=passage, text=row.text, span=row.span, header=row.header)
+            for row in own
+            if row.header
         ]
-        for row in sorted((*said, *(row for row in own if row.header))):
-            yield Pick(evidence=passage, text=row.text, span=row.span, header=row.header)
+        for first, last in _sentences(prose):
+            if not (passage.locator.page and is_listing(text[first:last])):
+                span = (start + first, start + last)
+                picks.append(Pick(evidence=passage, text=text[first:last], span=span))
+        yield from sorted(picks, key=attrgetter("span"))
 
 
 def _stretches(passage: Evidence) -> Iterator[tuple[int, str]]:

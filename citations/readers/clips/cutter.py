@@ -17,7 +17,7 @@ from citations.readers.sandbox import child_environment
 PROGRAM: Final = Path(__file__).with_name("worker.py")
 SECONDS: Final = 30  # of CPU time; the last minute of three hours of MP3 takes three
 TURN: Final = 20.0  # seconds that a clip waits for the one that is being cut
-MAX_CLIP: Final = 200_000_000  # bytes
+MAX_BYTES: Final = 200_000_000  # bytes
 
 # How a file is read, by its type without "audio/" or "video/".
 FORMATS: Final = {
@@ -52,7 +52,7 @@ class CutClip:
 
 
 def cut(
-    path: Path, media_type: str, target: Path, *, start: int, end: int, most: int = MAX_CLIP
+    path: Path, media_type: str, target: Path, *, start: int, end: int, most: int = MAX_BYTES
 ) -> CutClip:
     """Write the part of a file from ``start`` until ``end`` (ms), its packets as they are.
 

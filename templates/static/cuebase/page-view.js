@@ -88,15 +88,15 @@ function fetchNext() {
   const image = /** @type {HTMLImageElement | null} */ (find("[data-page-view] [data-next-image]"));
   const { nextImage = "" } = image?.dataset ?? {};
   if (!image || !nextImage) return;
-  const fetchIt = () => {
+  const prefetch = () => {
     const next = new Image();
     const own = new URL(image.getAttribute("src") ?? "", location.href).pathname;
     next.fetchPriority = "low";
     next.sizes = image.sizes;
     next.srcset = image.srcset.replaceAll(own, nextImage);
   };
-  if (image.complete) fetchIt();
-  else image.addEventListener("load", fetchIt, { once: true });
+  if (image.complete) prefetch();
+  else image.addEventListener("load", prefetch, { once: true });
 }
 
 fetchNext();
