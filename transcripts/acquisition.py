@@ -127,11 +127,7 @@ def request_files(
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,
-            target=f"{len(selected) + others} files"
-            if others
-            else selected[0].name[:200]
-            if len(selected) == 1
-            else f"{len(selected)} transcripts",
+            target=_target_of_files([file.name for file in selected], others=others),
             language=clean(language, 35),
             tags=storage.clean_tags(tags),
             priority=10,
@@ -153,6 +149,13 @@ def request_files(
             job.start()
             job.finish()
     return job
+
+
+def _target_of_files(names: Sequence[str], *, others: int) -> str:
+    """Say which files a job is about: captions, and others of the same upload."""
+    if others:
+        return f"{len(names) + others} files"
+    return names[0][:200] if len(names) == 1 else f"{len(names)} transcripts"
 
 
 def refetch(video: Video, *, language: str = "", translated: bool = False, by: Any = None) -> Job:

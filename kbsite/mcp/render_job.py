@@ -40,10 +40,10 @@ def _indexed(sources: Sequence[Source]) -> list[str]:
     if not sources:  # the labels are read from the database, which async callers may not do
         return []
     label = language_gap.state_labels()
-    return [_found(source, label) for source in sources]
+    return [_source_line(source, label) for source in sources]
 
 
-def _found(source: Source, label: StateLabel) -> str:
+def _source_line(source: Source, label: StateLabel) -> str:
     how = "by words, not yet by meaning" if source.chunk_count else "not yet"
     if source.state == State.READY:
         how = label(source.state, source.language).removeprefix("found ")
