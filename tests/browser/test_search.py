@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import PHONE, Visit
@@ -314,6 +314,27 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
         plain.get_by_role("link", name="PDF file").click()
     assert saved.value.suggested_filename == "book.pdf"
     assert Path(saved.value.path()).read_bytes().startswith(b"%PDF-")
+
+
+def test_a_late_page_does_not_open_the_closed_dialog_again(visit: Callable[..., Visit]) -> None:
+    ada = visit()
+    page = ada.go("/search/?q=weight+gradient&mode=words&kind=pdf")
+    hit = page.locator(".passage-open").first
+    hit.click()
+    dialog = page.get_by_role("dialog", name="A book on networks")
+    expect(dialog.get_by_role("region", name="Page 2 of 3")).to_be_focused()
+    waiting: list[Route] = []
+    page.route(re.compile(r"/pages/3/"), lambda route: waiting.append(route))
+    with page.expect_request(re.compile(r"/pages/3/")):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    for route in waiting:
+        route.continue_()
+    page.wait_for_timeout(500)
+    expect(dialog).to_be_hidden()
+    expect(hit).to_be_focused()
+    assert ada.console == []
 
 
 def check_picture(dialog: Locator) -> None:

@@ -58,8 +58,9 @@ function showPage(box, content) {
 }
 
 if (dialog && body) {
+  // A later page replaces one on its way. Rejected: aborted, or told by the events below.
   const load = (/** @type {string} */ address) =>
-    htmx.ajax("GET", address, { target: body, swap: "innerHTML" });
+    htmx.ajax("GET", address, { source: body, target: body, swap: "innerHTML" }).catch(() => {});
 
   document.addEventListener("click", (event) => {
     const link = /** @type {HTMLAnchorElement | null} */ (around(event, "a[data-page-link]"));
@@ -78,7 +79,10 @@ if (dialog && body) {
   for (const name of ["responseError", "sendError"]) { // their message stands outside the dialog
     onHtmx(name, ({ detail }) => { if (detail.target === body) dialog.close(); });
   }
-  dialog.addEventListener("close", () => { body.replaceChildren(); });
+  dialog.addEventListener("close", () => {
+    htmx.trigger(body, "htmx:abort"); // a page that came later would open the dialog again
+    body.replaceChildren();
+  });
 }
 
 scrollToMark();
