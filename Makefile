@@ -51,11 +51,12 @@ run: setup
 	@$(BIN)/kb serve --sample
 
 # Files are handed out in the order of tests/conftest.py, longest first.
-# The browser comes after the rest: what a page does within seconds is part of what is tested.
+# The browser comes after the rest: what a page does within seconds is part of what is tested. A
+# test that fails there runs once more; the summary lists it.
 test: dev
 	sh tests/frontend/check.sh test
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser --ignore tests/image
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 -raR tests/browser
 
 # What the Dockerfile runs, in a fresh Debian: two to three minutes, as root, with mmdebstrap.
 image-test: dev
