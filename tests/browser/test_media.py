@@ -1,11 +1,12 @@
 """A recording's own sound plays in place: times, clips and the line that is said."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
@@ -33,6 +34,9 @@ CAPTIONS = "WEBVTT\n\n" + "\n".join(
     f"00:{second:02}.000 --> 00:{second + 5:02}.000\nSentence {second // 5}.\n"
     for second in range(0, 55, 5)
 )
+NOTE_PLAY = """() => {
+  HTMLMediaElement.prototype.play = async () => { window.hasPlayed = true; };
+}"""
 STATE = "player => [player.paused, player.currentTime, player.playbackRate]"
 
 
@@ -104,6 +108,31 @@ def test_a_clip_after_the_end_of_its_file_says_so(visit: Callable[..., Visit], s
     check_accessibility(page)
     assert not visited.console
     site.python(REMOVE.format("ended"))
+
+
+def test_a_clip_that_was_closed_before_it_came_does_not_play(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    pk = site.json(ADD.rpartition("print")[0].replace("sound", "closed") + HIGHLIGHT)
+    visited = visit()
+    page = visited.go("/highlights/")
+    page.evaluate(NOTE_PLAY)
+    waiting: list[Route] = []
+    address = f"/videos/{pk}/clip/"
+    page.route(re.compile(address), lambda route: waiting.append(route))
+    clip = page.locator(f"[data-clip^='{address}']")
+    with page.expect_request(re.compile(address)):
+        clip.click()
+    clip.click()
+    with page.expect_response(re.compile(address)):
+        waiting[0].continue_()
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.hasPlayed") is None
+    page.unroute(re.compile(address))
+    clip.click()
+    visited.until(lambda: page.evaluate("window.hasPlayed"))
+    assert not visited.console
+    site.python(REMOVE.format("closed"))
 
 
 SHARE = """

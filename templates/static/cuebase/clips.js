@@ -27,6 +27,7 @@ async function open(link) {
   link.setAttribute("aria-expanded", "true");
   opened = { link, place };
   await htmx.ajax("GET", link.dataset.clip ?? "", { target: place, swap: "innerHTML" });
+  if (opened?.place !== place) return; // closed meanwhile: nothing of it would be seen
   const box = find(".player, .player-audio", place);
   if (box instanceof HTMLMediaElement && !(await hasClip(box))) return;
   if (box) play(box);
