@@ -80,8 +80,10 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
         return Absence.INDEXING
     if source.state == State.FAILED or not source.chunk_count:
         return Absence.UNREADABLE
-    if guide is None and missing().filter(pk=source.pk).exists():
-        return Absence.MAKING if locks.is_held(Lock.GUIDE, source.pk) else Absence.WAITING
+    if guide is None and locks.is_held(Lock.GUIDE, source.pk):
+        return Absence.MAKING
+    if guide is None and not _is_given_up(source):  # or it was made this moment
+        return Absence.WAITING
     if function_words(primary_language(source.language) or "en") == UNKNOWN:
         return Absence.LANGUAGE
     return Absence.SHORT if source.characters < SHORT_SOURCE else Absence.NOTHING
@@ -126,6 +128,11 @@ def missing() -> SourceQuerySet:
     indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
     lacking = indexed.filter(~Exists(guides), ~Exists(given_up))
     return lacking.order_by(F("wanted_at").desc(nulls_last=True), "-pk")
+
+
+def _is_given_up(source: Source) -> bool:
+    tried = Guide.objects.filter(source=source, digest=source.digest, version=VERSION)
+    return tried.filter(tries__gte=TRIES, made_at=None).exists()
 
 
 def wanted() -> SourceQuerySet:

@@ -3,6 +3,7 @@
 // same however fast it follows the words: it waits for what they find.
 
 import "./ask-at-once.js";
+import "./request-log.js";
 import { all, announce, around, cloned, field, find, need, onHtmx, openDialog } from "./dom.js";
 import { act, actionsWith } from "./page-actions.js";
 import { filterWords, stepped } from "./text.js";

@@ -1,14 +1,8 @@
 // What htmx swaps in: folds stay open, focus and position stay, news are announced.
 
+import "./request-log.js";
 import { all, announce, failure, find, need, onHtmx, silence, target } from "./dom.js";
 import { gettext } from "./texts.js";
-
-// A request that newer words replace is no error, which htmx takes it for. Other ends of requests
-// have events of their own beside the second of these.
-const HARMLESS = ["htmx:sendAbort", "htmx:afterRequest"];
-htmx.logger = (_element, name, detail) => {
-  if (HARMLESS.includes(name)) delete detail.error;
-};
 
 /** Renew the library's list of videos where the page has one. */
 export function libraryChanged() {

@@ -9,6 +9,7 @@ from citations.errors import ModelServerError
 from citations.guide import builder
 from citations.guide import storage as guide_storage
 from citations.guide.items import SourceGuide
+from citations.guide.storage import Absence
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Guide, Node, Source
 from citations.quotes import source_texts
@@ -134,6 +135,14 @@ def test_a_guide_is_made_once_for_a_text(talk: Source) -> None:
     assert not guide_storage.make(talk)
 
 
+def test_a_guide_that_is_made_while_it_is_read_is_still_to_come(talk: Source) -> None:
+    guide = guide_storage.of(talk)
+    assert guide_storage.absence(talk, guide) == Absence.WAITING
+    guide_storage.make(talk)
+    assert guide_storage.absence(talk, guide) == Absence.WAITING
+    assert guide_storage.absence(talk, guide_storage.of(talk)) is None
+
+
 def test_a_text_that_changes_gets_a_new_guide(talk: Source) -> None:
     guide_storage.make(talk)
     Source.objects.filter(pk=talk.pk).update(digest="0" * 64)
@@ -153,6 +162,7 @@ def test_a_guide_that_fails_is_given_up_after_some_attempts(
     assert not any(attempts)
     assert Guide.objects.get(source=talk).tries == guide_storage.TRIES
     assert guide_storage.of(talk) is None
+    assert guide_storage.absence(talk, None) == Absence.SHORT
 
 
 def test_what_was_opened_gets_its_guide_first(talk: Source, collection: Collection) -> None:
