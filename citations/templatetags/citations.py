@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
+from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
 from citations.library.item import KINDS
@@ -137,7 +138,8 @@ def rendered(page: Page, marks: MarkedText) -> SafeString:
     """Sanitise the HTML of a page, and mark the spans of its text."""
     spans, labels = _spans_of(marks), _labels_of(marks)
     markup = below_title(sanitize(page.html))
-    return mark_safe(mark(markup, page.text, spans, labels))  # sanitised before
+    marked_page = mark(markup, page.text, spans, labels)
+    return mark_safe(continue_tables(page, marked_page))  # sanitised before
 
 
 def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:

@@ -337,6 +337,39 @@ def test_a_quote_is_marked_in_what_is_rendered(page: Client, guide: Source) -> N
     assert "<p>At neaps</p>" in html
 
 
+def test_a_table_that_goes_on_has_its_header_on_every_page(
+    page: Client, collection: Collection
+) -> None:
+    rows = "".join(f"| <i>Day</i> {number} | 0.{number} |\n" for number in range(400))
+    text = f"# Tides\n\n| Day | <b>Height</b> |\n|---|---|\n{rows}\nThat is all.\n\n| Neap |\n"
+    source = document_storage.add(collection, BytesIO(text.encode()), name="long.md").source
+    document_storage.extract(source)
+    pages = source.document.pages.order_by("number")
+    assert len(pages) > 2
+    header = '<thead class="repeated"><tr><th>Day</th><th>Height</th></tr></thead>'
+    assert header not in text_of(page.get(f"/sources/{source.uuid}/pages/1/"))
+    for later in pages[1:]:
+        first = later.text.index("0.")
+        address = f"/sources/{source.uuid}/pages/{later.number}/?from={later.start + first}"
+        html = text_of(page.get(f"{address}&to={later.start + first + 3}"))
+        assert html.count(header) == html.count("<table>") == 1
+        assert f"<table>{header}<tbody><tr><td>" in html
+        assert '<mark class="quoted">0.' in html
+
+
+def test_a_table_without_a_header_of_its_own_gets_none_of_another(
+    page: Client, collection: Collection
+) -> None:
+    paragraphs = "".join(f"<p>Paragraph {number} is about tides.</p>" for number in range(150))
+    tables = "<table><tr><th>Day<th>Height<tr><td>Monday<td>1</table>"
+    html = f"<h1>Tides</h1>{tables}{paragraphs}<table><tr><td>High<td>Low</table>"
+    source = document_storage.add(collection, BytesIO(html.encode()), name="two.html").source
+    document_storage.extract(source)
+    assert source.document.pages.count() > 1
+    for number in range(1, source.document.pages.count() + 1):
+        assert "repeated" not in text_of(page.get(f"/sources/{source.uuid}/pages/{number}/"))
+
+
 def test_a_copied_link_marks_its_words_wherever_they_are_now(page: Client, guide: Source) -> None:
     address = f"/sources/{guide.uuid}/pages/1/?passage=Monday+%7C+0.4"
     html = text_of(page.get(address))
