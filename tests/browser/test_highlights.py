@@ -127,6 +127,20 @@ def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visi
     assert not visited.console
 
 
+def test_a_highlight_is_there_for_who_comes_back_to_the_page(visit: Callable[..., Visit]) -> None:
+    visited = visit()
+    page = visited.go("/videos/{long}/?t=45s".format(**visited.site.seeded))
+    select_by_mouse(page, "#t45000 > span")
+    page.get_by_role("button", name="Highlight in blue").click()
+    mark = page.locator("#t45000 mark.highlight-blue")
+    expect(mark).to_be_visible()
+    page.get_by_role("link", name="Highlights").first.click()
+    expect(page.locator("h1")).to_have_text("Highlights")
+    page.go_back()
+    expect(mark).to_be_visible()
+    assert not visited.console
+
+
 def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visit]) -> None:
     visited = visit()
     page = visited.go("/videos/{long}/?t=40s&view=paragraphs".format(**visited.site.seeded))

@@ -12,6 +12,14 @@ export const HIGHLIGHTED = {
   pink: gettext("Highlighted in pink"),
 };
 
+// Who comes back to a page may be shown it as it was loaded first, without what was kept on it.
+const [visit] = /** @type {PerformanceNavigationTiming[]} */ (
+  performance.getEntriesByType("navigation"));
+if (visit?.type === "back_forward" && history.state?.isOutdated) {
+  history.replaceState({ ...history.state, isOutdated: false }, "");
+  location.reload();
+}
+
 /**
  * Return the highlight that a click is on: its id, and the mark.
  * @param {MouseEvent} event
@@ -93,7 +101,10 @@ export async function send(address, options = {}) {
   const headers = { "HX-Request": "true" };
   const response = await fetch(address, { ...options, headers }).catch(() => null);
   const text = response && await response.text();
-  if (response?.ok) return text;
+  if (response?.ok) {
+    if (options.method) history.replaceState({ ...history.state, isOutdated: true }, "");
+    return text;
+  }
   need("#notices").replaceChildren(text ? parsed(text) : silence());
   return "";
 }
