@@ -1,12 +1,13 @@
 """Notes in a collection, visible to its readers: a user's own words, or a saved answer."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.utils.translation import ngettext
 
 from citations.errors import NoteNotFound
 from citations.models import Answer, AnswerState, Conversation, Note, NoteQuerySet
@@ -85,11 +86,10 @@ def keep(
 ) -> StoredNote:
     """Save an answer as a note, once, in the collection it is about unless one is named.
 
-    Raises what ``pin`` raises, and ``Conflict`` for an empty answer, or one that quotes sources
-    which readers of the collection may not see.
+    What it quotes from other collections is left out, which the note says. Raises what ``pin``
+    raises, and ``Conflict`` for an answer of which nothing would be left.
     """
-    default = answer.conversation.collection
-    target = library.target_collection(scope, collection or (default.slug if default else ""))
+    target = _target(scope, answer.conversation, [answer], named=collection)
     notes = Note.objects.filter(answer=answer, collection=target)
     notes.exclude(deletion=None).update(answer=None)  # it is going
     existing = notes.select_related(*DETAILS).first()
@@ -103,16 +103,15 @@ def keep(
 
 
 def keep_conversation(scope: Scope, user: User | None, conversation: Conversation) -> Note:
-    """Save the answered questions of a conversation as a new note of its collection.
+    """Save the answered questions of a conversation as a new note, as ``keep`` saves one.
 
     Raises what ``keep`` raises.
     """
-    own = conversation.collection
-    target = library.target_collection(scope, own.slug if own else "")
     states = (AnswerState.ANSWERED, AnswerState.PARTIAL)
     answers = conversation.answers.filter(state__in=states).order_by("ordinal")
     if not answers:
         raise Conflict("Nothing was answered in this conversation.", hint="Ask first.")
+    target = _target(scope, conversation, answers)
     parts = [f"## {answer.question}\n\n{_answer_text(target, user, answer)}" for answer in answers]
     return pin(
         scope, user, collection=target.slug, title=conversation.title, text="\n\n".join(parts)
@@ -137,10 +136,24 @@ def delete(note: Note) -> None:
     Note.objects.filter(pk=note.pk).delete()
 
 
+def _target(
+    scope: Scope, conversation: Conversation, answers: Sequence[Answer], *, named: str = ""
+) -> Collection:
+    """Return the collection of a note: the named one, that of the conversation, or else the one
+    that may be added to and has most of what the answers quote.
+    """
+    own = conversation.collection
+    if named or own:
+        return library.target_collection(scope, named or (own.slug if own else ""))
+    writable = Collection.objects.filter(pk__in=scope.writable)
+    choices = shared_conversations.choices(notebook_answers.read(scope, answers), writable)
+    return choices[0].collection if choices else library.target_collection(scope)
+
+
 def _answer_text(target: Collection, user: User | None, answer: Answer) -> str:
     """Return an answer as readers of just this collection may see it."""
     (record,) = notebook_answers.read(Scope(readable=frozenset({target.pk})), [answer])
-    if record.withheld:
+    if record.withheld and not record.claims:
         raise Conflict(
             f"The answer quotes sources outside “{target.name}”.",
             hint="Readers of the note may not be allowed to see them.",
@@ -149,7 +162,16 @@ def _answer_text(target: Collection, user: User | None, answer: Answer) -> str:
         raise Conflict("The answer quotes deleted sources.", hint="Answer it again first.")
     if not record.claims:
         raise Conflict("This answer is empty.")
-    return export.to_markdown(shared_conversations.as_seen(user, answer.conversation, record))
+    text = export.to_markdown(shared_conversations.as_seen(user, answer.conversation, record))
+    return f"{text}\n*{_withheld_note(record.withheld)}*\n" if record.withheld else text
+
+
+def _withheld_note(count: int) -> str:
+    return ngettext(
+        "%(count)d sentence that quotes another collection is left out.",
+        "%(count)d sentences that quote other collections are left out.",
+        count,
+    ) % {"count": count}
 
 
 def _columns(title: str, text: str) -> dict[str, str]:

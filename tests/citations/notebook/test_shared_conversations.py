@@ -176,3 +176,18 @@ def test_a_note_of_another_s_conversation_has_what_its_readers_see(
     note = notes.keep_conversation(writable, writer, shared)
     assert "Words 1." in note.text
     assert "A talk" not in note.text
+
+
+def test_a_note_over_two_collections_is_kept_where_most_is_quoted_without_the_rest(
+    both: Scope, owner: User, answer: Answer, collection: Collection
+) -> None:
+    writable = replace(both, writable=both.readable)
+    for note in (
+        notes.keep_conversation(writable, owner, answer.conversation),
+        notes.keep(writable, owner, answer).note,
+    ):
+        assert note.collection == collection
+        assert "Words 1." in note.text
+        assert "Words 2." not in note.text
+        assert "*2 sentences that quote other collections are left out.*" in note.text
+    assert notes.keep(writable, owner, answer, collection="elsewhere").note.text.count("Claim") == 1
