@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
+from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
@@ -60,6 +61,12 @@ class MarkedText(Protocol):
 def part_heading(question: str) -> str:
     """Return a question that was looked up, without its context."""
     return sections.heading(question)
+
+
+@register.filter
+def earlier_question(question: str) -> str:
+    """Return the question that another one, which refers to it, was looked up with."""
+    return separated(question)[1]
 
 
 @register.filter

@@ -19,10 +19,9 @@ from transcripts.sanitize import clean
 Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
 """Embed texts as vectors of length 1, shape (n, dimensions)."""
 
-_FILE: Final = Path(__file__).with_name("examples.json")
+_TEXT: Final = Path(__file__).with_name("examples.json").read_text(encoding="utf-8")
 EXAMPLES: Final = {
-    Breadth(breadth): tuple(questions)
-    for breadth, questions in json.loads(_FILE.read_text(encoding="utf-8")).items()
+    Breadth(breadth): tuple(questions) for breadth, questions in json.loads(_TEXT).items()
 }
 MAX_CHARACTERS: Final = 10_000  # of a question; the rest is ignored
 RULES, MEANING = "rules", "meaning"
@@ -119,12 +118,9 @@ def subject(question: str) -> str:
     “Give me an overview of how computers keep time” becomes “computers keep time”: the other words
     are near any text that sums something up.
     """
-    words = (
-        word
-        for word in question[:_SCANNED].split()
-        if not all(map(_GENERAL.fullmatch, content_words(word)))
-    )
-    return " ".join(words).strip(f" {QUESTION_MARKS}!.,;:")
+    words = question[:_SCANNED].split()
+    own = [word for word in words if not all(map(_GENERAL.fullmatch, content_words(word)))]
+    return " ".join(own).strip(f" {QUESTION_MARKS}!.,;:")
 
 
 @lru_cache(maxsize=4)

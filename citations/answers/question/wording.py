@@ -18,7 +18,7 @@ MAX_QUOTED: Final = 120  # characters of a question in a message
 _MARKS: Final = tuple("?.,!;:")
 _ANY: Final = re.compile(r"\W*(?:any|anything|some|something)\b", re.IGNORECASE)
 _BRIEF: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
-_OWN: Final = 3  # content words with which “And …” stands by itself
+_OWN, _OWN_OF_PART = 3, 2  # content words with which “And …” and “…, and …” stand by themselves
 
 
 def _read(path: Path) -> dict[str, tuple[str, ...]]:
@@ -51,6 +51,7 @@ _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL
 # “What is a scan key”, “who is Ada”: asks about a thing by its name. “What is the cost” does not.
 _IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
 _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
+_MEASURED: Final = r"(?i:how\s+(?:many|much|often|long))"
 # “And what is jitter?” asks for a thing, too, behind a question that does: see ``_is_end``.
 _THING: Final = rf"(?i:{_IS_ASKED})\s+(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*)?)[^\w\n;]*$"
 _ASKS_WHAT_IS: Final = re.compile(_THING)
@@ -60,7 +61,7 @@ _END: Final = re.compile(
     rf"""[{QUESTION_MARKS}！]+ | [\n;]
     | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_NAMING})
     | ,(?=\s+(?i:{any_of("connectives")})\s+
-        (?i:how\s+(?:many|much|often|long)\s+\w|{any_of("question_words")}(?:\W+\w+){{3}}))
+        (?:{_MEASURED}\s+\w|(?i:{any_of("question_words")})(?:\W+\w+){{3}}))
     | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_THING})""",
     re.VERBOSE,
 )
@@ -69,6 +70,7 @@ _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
 _NAMES: Final = re.compile(_NAMING)
 _WHAT_IS: Final = re.compile(rf"\W*(?i:{_IS_ASKED})(?!\w)")
+_OF_THE_SAME: Final = re.compile(rf"\W*(?:(?i:{_IS_ASKED})|{_MEASURED})(?!\w)")  # “… the cost?”
 _QUESTION_WORD: Final = re.compile(
     rf"(?<!\w){any_of('question_words')}(?!\w)|(?<!\w)was\s+(?:ist|war)(?!\w)", re.IGNORECASE
 )
@@ -118,17 +120,19 @@ def split(question: str) -> list[str]:
             parts[-1] = f"{parts[-1]} {piece}"
     first, *others = parts if len(parts) > 1 else [" ".join(own.split())]
     whole = in_context(first, context)
-    return [whole, *(in_context(part, whole if refers_back(part) else context) for part in others)]
+    contexts = (whole if refers_back(part, is_part=True) else context for part in others)
+    return [whole, *map(in_context, others, contexts)]
 
 
-def refers_back(question: str) -> bool:
+def refers_back(question: str, *, is_part: bool = False) -> bool:
     """Tell whether a question needs the one before it: a pronoun, “And …?”, or no subject."""
     own = content_words(question)
     if not own or _REFERENCE.search(question) or asks_for_more(question):
         return True
     if joint := _JOINT.match(question):
         rest = question[joint.end() :].lstrip(" ,")
-        if len(content_words(rest)) < _OWN and not _NAMES.match(rest):
+        fewest = _OWN_OF_PART if is_part and not _OF_THE_SAME.match(rest) else _OWN
+        if len(content_words(rest)) < fewest and not _NAMES.match(rest):
             return True
     is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _BRIEF
     is_short = is_short and not (_ANY.match(question) and len(own) >= _OWN)

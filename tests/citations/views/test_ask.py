@@ -440,6 +440,15 @@ def test_claims_show_their_citations_and_everything_is_escaped(
     assert "High confidence, 80 %" in html
 
 
+def test_a_follow_up_names_the_question_that_it_was_searched_with(
+    page: Client, conversation: Conversation
+) -> None:
+    make_answer(conversation, question="And why?", full_question="And why? (What is yeast?)")
+    html = text_of(page.get(path(conversation)))
+    assert 'Searched together with: <span class="wrap">What is yeast?</span>' in html
+    assert "(What is yeast?)" not in html
+
+
 def test_the_sources_own_words_are_shown_as_a_quotation_with_speaker_time_and_title(
     page: Client, owner: User, conversation: Conversation, scope: Scope, collection: Collection
 ) -> None:

@@ -7,6 +7,10 @@ from hypothesis import strategies as st
 from citations.answers.question.wording import MAX_PARTS, quoted, split
 
 SPLIT = {
+    "What is gradient descent, and how do bees dance?": [
+        "What is gradient descent",
+        "and how do bees dance?",
+    ],
     "What is dropout? When should it be used?": [
         "What is dropout?",
         "When should it be used? (What is dropout?)",
