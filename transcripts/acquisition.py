@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 PROBE_TURN = timedelta(minutes=1)  # a refused job waits longer: the probe is another one
 LARGE_FILE = 500_000  # bytes
+FILES_NOTE = "{0} files"  # what a job is about; its page translates that
+TRANSCRIPTS_NOTE = "{0} transcripts"
 # Of jobs that wait for the gate.
 GATE_CODES = [
     error.code
@@ -154,8 +156,8 @@ def request_files(
 def _target_of_files(names: Sequence[str], *, others: int) -> str:
     """Say which files a job is about: captions, and others of the same upload."""
     if others:
-        return f"{len(names) + others} files"
-    return names[0][:200] if len(names) == 1 else f"{len(names)} transcripts"
+        return FILES_NOTE.format(len(names) + others)
+    return names[0][:200] if len(names) == 1 else TRANSCRIPTS_NOTE.format(len(names))
 
 
 def refetch(video: Video, *, language: str = "", translated: bool = False, by: Any = None) -> Job:

@@ -27,3 +27,9 @@ def state_with(job: Job, sources: JobSources) -> str:
     """Return the state of a job in words; documents that turned out unreadable are not read."""
     failed = job.failure_count + len(sources.unreadable)
     return state_text(job.kind, job.state, done=job.done, failed=failed)
+
+
+@register.filter
+def is_partial_with(job: Job, sources: JobSources) -> bool:
+    """Return whether a job is done, but for parts that failed, or documents that are unreadable."""
+    return job.is_partial or job.state == Job.State.DONE and bool(sources.unreadable)

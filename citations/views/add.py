@@ -218,7 +218,7 @@ def _add_files(
 ) -> list[AddResult]:
     """Queue captions in a job that tells of the others, too; if they are refused, by themselves."""
     values = form.cleaned_data
-    name = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    name = files[0][0] if len(files) == 1 else acquisition.FILES_NOTE.format(len(files))
     about = {"by": request.user, "language": values["language"], "tags": values["tags"]}
     about |= {
         "beside": beside,

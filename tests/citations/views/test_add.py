@@ -89,6 +89,21 @@ def test_a_document_that_turns_out_unreadable_is_none_of_the_files_that_were_rea
     assert [row.text() for row in job.css(".problems")[-1].css("a")] == ["notes.md"]
 
 
+def test_an_upload_that_is_still_to_be_read_tells_of_no_sources_and_no_warning(
+    page: Client, collection: Collection
+) -> None:
+    upload(page, ("talk.vtt", CAPTIONS), ("broken.pdf", b"%PDF-1.4 broken"), collection="lectures")
+    ingest_pipeline.ingest(Source.objects.get().pk)
+    address = f"/jobs/{Job.objects.get().pk}/"
+    job = LexborHTMLParser(text_of(page.get(address))).css_first(".job")
+    assert job.css_first(".state-queued")
+    assert not job.css(".state-partial, .job-sources")
+    acquisition.perform(Job.objects.get().pk)
+    job = LexborHTMLParser(text_of(page.get(address))).css_first(".job")
+    assert job.css_first(".state-partial").text().split() == ["1", "of", "2", "files", "read"]
+    assert job.css(".job-sources")
+
+
 def test_several_documents_are_told_of_together_and_nothing_is_left_to_do_for_the_job(
     page: Client, collection: Collection
 ) -> None:
