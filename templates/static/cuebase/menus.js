@@ -15,8 +15,10 @@ function fit(menu) {
   const opener = find("summary", menu)?.getBoundingClientRect();
   if (!body || !opener || getComputedStyle(body).position !== "absolute") return;
   body.classList.remove("menu-up");
-  body.style.maxHeight = "";
+  body.style.maxHeight = body.style.marginLeft = "";
   const box = body.getBoundingClientRect();
+  const beyond = box.right - (innerWidth - EDGE);
+  if (beyond > 0) body.style.marginLeft = `${-Math.min(beyond, box.left - EDGE)}px`;
   const head = menu.closest(".top") ? 0 : find(".top")?.getBoundingClientRect().bottom ?? 0;
   const opensUp = box.bottom <= opener.top;
   const above = (opensUp ? box.bottom : opener.top) - Math.max(0, head) - EDGE;
