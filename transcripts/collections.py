@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from shlex import quote
 from typing import Any, Final
 
@@ -15,21 +14,11 @@ from django.utils.translation import gettext
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
-from transcripts.models import Collection, Feed, Job, Membership, Role, Transcript, Video
+from transcripts.models import Collection, Membership, Role, Video
 from transcripts.models.collections import FIRST_NAME, SAMPLES_NAME
 from transcripts.scope import Scope
 
 MAX_NAME: Final = 120  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The number of rows in a collection."""
-
-    videos: int
-    transcripts: int
-    feeds: int
-    jobs: int
 
 
 def find(scope: Scope, pk: int) -> Collection:
@@ -51,16 +40,6 @@ def find_video(scope: Scope, pk: int) -> Video:
             hint="It may have been deleted. Search finds what is in the library.",
         )
     return video
-
-
-def contents(collection: Collection) -> Contents:
-    """Count what deleting the collection would delete."""
-    return Contents(
-        videos=Video.objects.filter(collection=collection).count(),
-        transcripts=Transcript.objects.filter(video__collection=collection).count(),
-        feeds=Feed.objects.filter(collection=collection).count(),
-        jobs=Job.objects.filter(collection=collection).count(),
-    )
 
 
 def role_in(collection: Collection, user: Any) -> str:

@@ -20,6 +20,7 @@ from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
+from citations.library import collection_contents
 from citations.library.item import KINDS
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
@@ -34,6 +35,7 @@ from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.speakers import LABEL, label_length
 from transcripts.conf import absolute
+from transcripts.models import Collection
 from transcripts.reading import cut_at_word
 from transcripts.templatetags.transcripts import marked
 from transcripts.timecodes import watch_url
@@ -61,6 +63,12 @@ class MarkedText(Protocol):
 def part_heading(question: str) -> str:
     """Return a question that was looked up, without its context."""
     return sections.heading(question)
+
+
+@register.simple_tag
+def deleted_with(collection: Collection) -> list[str]:
+    """Write how much is deleted with a collection."""
+    return collection_contents.deleted_with(collection)
 
 
 @register.filter

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from citations.ingest import pipeline as ingest_pipeline
-from citations.library import sources
+from citations.library import collection_contents, sources
 from citations.models import Source
 from kbsite.cli.database import open_library
 from kbsite.cli.groups import ListGroup
@@ -13,7 +13,7 @@ from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slug
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
 from transcripts import collections, library
-from transcripts.models import Collection, Membership, Video
+from transcripts.models import Membership
 from transcripts.sanitize import is_uuid
 
 app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
@@ -63,7 +63,8 @@ def delete(
 ) -> None:
     """Delete a collection with all that is in it."""
     collection = library.find_collection(open_library(), name)
-    contents, slug = _deleted_with(collection), collection.slug
+    contents = ", ".join(collection_contents.deleted_with(collection)) or "nothing in it"
+    slug = collection.slug
     confirm(f"Delete the collection “{collection}” with {contents}?", yes=yes)
     collections.delete(collection)
     deleted = f"Deleted the collection {slug}: {contents}."
@@ -89,27 +90,12 @@ def delete_content(
         videos = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False)
         key = videos.values_list("video__key", flat=True).first() or reference
     video = library.find_video(scope, key, collection=collection)
-    contents, key = _deleted_with(video), video.key
+    contents, key = _counted(video.transcripts.count(), "transcript"), video.key
     confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
     collections.delete_video(video)
     print_result(f"Deleted {key}: {contents}.", {"deleted": key}, as_json=as_json)
 
 
-def _deleted_with(parent: Video | Collection) -> str:
-    """Return, in words, what is deleted along with a recording or a collection."""
-    if isinstance(parent, Video):
-        return _counted(parent.transcripts.count(), "transcript")
-    contents = collections.contents(parent)
-    counts = (
-        (contents.videos, "recording"),
-        (contents.transcripts, "transcript"),
-        (contents.feeds, "playlist or channel"),
-        (contents.jobs, "job"),
-    )
-    return ", ".join(_counted(count, noun) for count, noun in counts)
-
-
 def _counted(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural where needed."""
-    plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
-    return f"{count} {noun if count == 1 else plural}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"

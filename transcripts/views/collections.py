@@ -67,8 +67,7 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask for confirmation, then delete the collection and its content."""
     collection = own_collection(request, pk)
     if request.method != "POST":
-        context = {"collection": collection, "contents": collections.contents(collection)}
-        return render(request, "transcripts/delete_collection.html", context)
+        return render(request, "transcripts/delete_collection.html", {"collection": collection})
     collections.delete(collection)
     message = _("The collection “%(name)s” was deleted.") % {"name": collection}
     return redirect_with_message(request, message, "collections")

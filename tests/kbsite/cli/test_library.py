@@ -212,9 +212,11 @@ def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) ->
     assert rows["signal-processing"]["videos"] == 1
     assert rows["signal-processing"]["members"] == ["owner (owner)"]
     refused = kb("collections", "delete", "signal-processing", stdin="n\n", code=1)
-    assert "1 recording, 1 transcript" in refused.err
+    assert "with 1 recording?" in refused.err
     kb("collections", "delete", "signal-processing", "--yes")
     assert not Video.objects.exists()
+    kb("collections", "add", "Empty")
+    assert "with nothing in it?" in kb("collections", "delete", "empty", stdin="n\n", code=1).err
 
 
 def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
