@@ -619,7 +619,9 @@ def test_an_ended_lecture_is_kept_as_a_recording_and_each_leads_to_the_other(
     html = text_of(page.get(path(lecture)))
     assert "Keep as a recording" not in html
     assert f'href="{answer["Location"]}"' in html
-    assert f'href="{path(lecture)}"' in text_of(page.get(answer["Location"]))
+    recording = text_of(page.get(answer["Location"]))
+    assert f'href="{path(lecture)}"' in recording
+    assert f">{lecture.uuid}<" not in recording
     assert page.post(path(lecture, "recording/"))["Location"] == answer["Location"]
 
 
