@@ -110,6 +110,10 @@ def test_lectures_are_listed_newest_first_with_their_state(
     assert "not begun" in html
     assert "ended" in html
     assert HOSTILE not in html
+    assert re.search(r"Not begun\s*</span>", text_of(page.get(path(lecture))))
+    speech.say(lecture, "The error runs backwards.")
+    assert "in progress" in text_of(page.get("/lectures/"))
+    assert re.search(r"In progress\s*</span>", text_of(page.get(path(lecture))))
 
 
 def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
