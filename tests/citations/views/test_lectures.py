@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
@@ -505,8 +506,82 @@ def test_lines_that_were_wrapped_are_put_together(page: Client, lecture: Lecture
     ]
 
 
-def test_without_scripts_the_page_is_shown_again(page: Client, lecture: LectureSession) -> None:
-    assert page.post(path(lecture, "say/"), {"text": "Hello."})["Location"] == path(lecture)
+def paste_box(html: str) -> tuple[LexborNode, LexborNode]:
+    """Return the box for pasted text, and its field."""
+    box = LexborHTMLParser(html).css_first("#paste")
+    return box, box.css_first("textarea")
+
+
+def test_without_scripts_the_box_of_pasted_text_stays_open_for_what_is_said_next(
+    page: Client, lecture: LectureSession
+) -> None:
+    speech.say(lecture, "Before.")
+    assert "open" not in paste_box(text_of(page.get(path(lecture))))[0].attributes
+    answer = page.post(path(lecture, "say/"), {"text": "Hello."}, follow=True)
+    assert answer.redirect_chain == [(path(lecture, "?paste=1"), 302)]
+    box, field = paste_box(text_of(answer))
+    assert "open" in box.attributes
+    assert "autofocus" in field.attributes
+    assert field.text() == ""
+
+
+@pytest.mark.parametrize("rest", ["say/", "end/"])
+def test_what_is_too_long_stays_in_its_field_and_the_lecture_goes_on(
+    page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch, rest: str
+) -> None:
+    monkeypatch.setattr(speech, "MAX_SAID", 20)
+    answer = page.post(path(lecture, rest), {"text": f"More than 20. {HOSTILE}"})
+    assert answer.status_code == 422
+    box, field = paste_box(text_of(answer))
+    assert "The text exceeds 20 characters. Send it in parts." in " ".join(box.text().split())
+    assert field.text() == f"More than 20. {HOSTILE}"
+    assert "maxlength" not in field.attributes  # a browser would cut a text without a word
+    lecture.refresh_from_db()
+    assert (lecture.ended_at, lecture.segments.count()) == (None, 0)
+
+
+def test_blank_text_is_refused_beside_its_field(page: Client, lecture: LectureSession) -> None:
+    field = paste_box(text_of(page.get(path(lecture))))[1]
+    assert "required" in field.attributes
+    answer = page.post(path(lecture, "say/"), {"text": " \n "})
+    assert answer.status_code == 422
+    box, field = paste_box(text_of(answer))
+    assert "open" in box.attributes
+    assert "The text is empty. Type or paste what was said." in " ".join(box.text().split())
+    assert "autofocus" in field.attributes
+
+
+def test_the_end_adds_the_text_that_was_not_added_yet(
+    page: Client, lecture: LectureSession, submitted: list[int]
+) -> None:
+    html = LexborHTMLParser(text_of(page.get(path(lecture))))
+    button = html.css_first(f'[formaction="{path(lecture, "end/")}"]')
+    form = html.css_first(f"form#{button.attributes['form']}")
+    assert form.css("textarea[name=text]")
+    assert "formnovalidate" in button.attributes  # it ends with an empty field, too
+    speech.say(lecture, "Before.")
+    answer = page.post(path(lecture, "end/"), {"text": "The error runs backwards. The end."})
+    assert answer["Location"] == path(lecture)
+    lecture.refresh_from_db()
+    assert lecture.ended_at is not None
+    texts = [*lecture.segments.order_by("number").values_list("text", flat=True)]
+    assert texts == ["Before.", "The error runs backwards.", "The end."]
+    assert submitted == [*lecture.windows.values_list("pk", flat=True)] != []
+
+
+def test_text_that_comes_after_the_end_is_shown_to_be_copied(
+    page: Client, lecture: LectureSession
+) -> None:
+    speech.end(lecture)
+    assert 'id="paste"' not in text_of(page.get(path(lecture, "?paste=1")))
+    for rest in ("say/", "end/"):
+        answer = page.post(path(lecture, rest), {"text": "Too late."})
+        assert answer.status_code == 422
+        box, field = paste_box(text_of(answer))
+        assert "The lecture ended before this was added." in box.text()
+        assert (field.text(), "readonly" in field.attributes) == ("Too late.", True)
+        assert not box.css("button")
+    assert lecture.segments.count() == 0
 
 
 def test_replaying_says_what_the_talk_says_up_to_there(
@@ -691,10 +766,13 @@ def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(
     assert LectureSession.objects.get().event_count == 0
 
 
-def test_a_viewer_is_shown_no_controls(viewer: Client, lecture: LectureSession) -> None:
+def test_a_viewer_is_shown_no_controls(
+    page: Client, viewer: Client, lecture: LectureSession
+) -> None:
     html = text_of(viewer.get(path(lecture)))
     assert "data-say" not in html
     assert "data-end>" not in html
+    assert "data-end>" in text_of(page.get(path(lecture)))
     assert 'value="delete"' not in html
 
 
