@@ -34,6 +34,7 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.text import sentences
+from citations.views import undo_offers
 from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
 from transcripts import languages
 from transcripts.errors import (
@@ -72,6 +73,7 @@ def show_lectures(request: PageRequest) -> HttpResponse:
         "next": page.next,
         "offset": offset,
         "writable": request.access.writable,
+        "undo_offers": undo_offers.lecture_deletions(request),
     }
     return render(request, "citations/lectures.html", context)
 
@@ -249,8 +251,12 @@ def _refused(
     """Show the lecture with its text that was not added, and why."""
     if request.htmx:
         raise error
-    pasted = {"is_pasting": True, "unadded": request.POST.get("text", ""), "error": error}
-    context = _page(request, lecture) | pasted
+    context = _page(request, lecture) | {
+        "is_pasting": True,
+        "unadded": request.POST.get("text", ""),
+        "error": error,
+        "listed_at": reverse("lecture", args=[lecture.uuid]),  # this address takes no GET
+    }
     return render(request, "citations/lecture.html", context, status=422)
 
 

@@ -95,6 +95,12 @@ def cite(
     return window
 
 
+def fields(form: LexborNode) -> dict[str, str]:
+    """Return the hidden fields of a form."""
+    hidden = form.css("input[type=hidden]")
+    return {str(field.attributes["name"]): str(field.attributes["value"]) for field in hidden}
+
+
 def path(lecture: LectureSession, rest: str = "") -> str:
     return f"/lectures/{lecture.uuid}/{rest}"
 
@@ -508,8 +514,9 @@ def test_lines_that_were_wrapped_are_put_together(page: Client, lecture: Lecture
 
 def paste_box(html: str) -> tuple[LexborNode, LexborNode]:
     """Return the box for pasted text, and its field."""
-    box = LexborHTMLParser(html).css_first("#paste")
-    return box, box.css_first("textarea")
+    [box] = LexborHTMLParser(html).css("#paste")
+    [field] = box.css("textarea")
+    return box, field
 
 
 def test_without_scripts_the_box_of_pasted_text_stays_open_for_what_is_said_next(
@@ -724,15 +731,45 @@ def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: 
     assert "The error runs backwards" in text_of(answer)
 
 
-def test_its_page_deletes_it_and_the_library_takes_that_back(
-    page: Client, lecture: LectureSession
+def test_its_page_deletes_it_and_the_list_of_lectures_takes_that_back(
+    page: Client, viewer: Client, lecture: LectureSession
 ) -> None:
-    assert f'value="lecture-{lecture.pk}"' in text_of(page.get(path(lecture)))
-    page.post("/library/change/", {"item": f"lecture-{lecture.pk}", "action": "delete"})
+    html = LexborHTMLParser(text_of(page.get(path(lecture))))
+    form = fields(html.css_first('form[action="/library/change/"]'))
+    assert form["item"] == f"lecture-{lecture.pk}"
+    answer = page.post("/library/change/", {**form, "action": "delete"}, follow=True)
+    assert answer.redirect_chain == [("/lectures/", 302)]
+    assert "“Networks, week 3” was deleted." in text_of(answer)
     assert page.get(path(lecture)).status_code == 404
-    deletion = Deletion.objects.get()
-    page.post(f"/library/deletions/{deletion.uuid}/take-back/")
-    assert page.get(path(lecture)).status_code == 200
+    address = f"/library/deletions/{Deletion.objects.get().uuid}/take-back/"
+    assert address not in text_of(viewer.get("/lectures/"))
+    assert address in text_of(page.get("/library/"))
+    undo = LexborHTMLParser(text_of(answer)).css_first(f'form[action="{address}"]')
+    back = page.post(address, fields(undo), follow=True)
+    assert back.redirect_chain == [(path(lecture), 302)]
+    assert "“Networks, week 3” is back." in text_of(back)
+
+
+def test_undoing_the_deletion_of_several_shows_the_lectures_again(
+    page: Client, scope: Scope, owner: User, lecture: LectureSession
+) -> None:
+    other = sessions.start(scope, owner, title="Week 4", collection=lecture.collection)
+    items = [f"lecture-{lecture.pk}", f"lecture-{other.pk}"]
+    page.post("/library/change/", {"item": items, "action": "delete"})
+    html = LexborHTMLParser(text_of(page.get("/lectures/")))
+    undo = html.css_first("form[action*=take-back]")
+    assert fields(undo)["next"] == "/lectures/"
+    back = text_of(page.post(str(undo.attributes["action"]), fields(undo), follow=True))
+    assert "Networks, week 3" in back
+    assert "Week 4" in back
+
+
+def test_the_list_of_lectures_does_not_undo_deletions_of_other_things(
+    page: Client, book: Source
+) -> None:
+    page.post("/library/change/", {"item": f"document-{book.pk}", "action": "delete"})
+    assert "was deleted" in text_of(page.get("/library/"))
+    assert "was deleted" not in text_of(page.get("/lectures/"))
 
 
 # Who may do what
