@@ -253,7 +253,7 @@ def _refused(
         raise error
     context = _page(request, lecture) | {
         "is_pasting": True,
-        "unadded": request.POST.get("text", ""),
+        "unadded": speech_of(request.POST),
         "error": error,
         "listed_at": reverse("lecture", args=[lecture.uuid]),  # this address takes no GET
     }

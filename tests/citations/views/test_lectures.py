@@ -555,7 +555,7 @@ def test_blank_text_is_refused_beside_its_field(page: Client, lecture: LectureSe
     box, field = paste_box(text_of(answer))
     assert "open" in box.attributes
     assert "The text is empty. Type or paste what was said." in " ".join(box.text().split())
-    assert "autofocus" in field.attributes
+    assert ("autofocus" in field.attributes, field.text()) == (True, "")
 
 
 def test_the_end_adds_the_text_that_was_not_added_yet(
