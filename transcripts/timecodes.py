@@ -46,9 +46,22 @@ class Target:
 
 def clock(ms: int) -> str:
     """Format milliseconds as ``0:05``, ``12:34`` or ``1:02:03``, truncated; negative ones as 0."""
-    minutes, seconds = divmod(max(ms, 0) // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
+    hours, minutes, seconds = _parts(ms)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def spoken_length(ms: int) -> str:
+    """Write milliseconds as ``40 s``, ``12 min`` or ``1 h 5 min``, truncated as ``clock`` does."""
+    hours, minutes, seconds = _parts(ms)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{seconds} s"
+
+
+def _parts(ms: int) -> tuple[int, int, int]:
+    """Return hours, minutes and seconds, truncated; negative ones as 0."""
+    minutes, seconds = divmod(max(ms, 0) // 1000, 60)
+    return *divmod(minutes, 60), seconds
 
 
 @overload

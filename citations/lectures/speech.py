@@ -46,14 +46,19 @@ def say(
     session: LectureSession, text: str, *, start: int | None = None, end: int | None = None
 ) -> list[Window]:
     """Store speech without numbers, as ``push`` does: typed, pasted or recognised. Times in ms."""
-    if len(text) > MAX_SAID:
-        raise TooLarge(f"The text exceeds {MAX_SAID:,} characters.", hint="Send it in parts.")
+    check_length(text)
     pieces = list(_split_lines(text))
     with transaction.atomic():
         locked = lock_open(session)
         first = _buffer(locked).following
         spoken = [Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)]
         return _add(locked, _clean(spoken, most=MAX_SAID))
+
+
+def check_length(text: str) -> None:
+    """Raise ``TooLarge`` for more than can be said at once."""
+    if len(text) > MAX_SAID:
+        raise TooLarge(f"The text exceeds {MAX_SAID:,} characters.", hint="Send it in parts.")
 
 
 def advance(session: LectureSession, position_ms: int) -> list[Window]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
-from citations.lectures.speech import MAX_INTEGER, MAX_SAID
+from citations.lectures.speech import MAX_INTEGER
 from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean, is_uuid
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -116,17 +116,9 @@ class NewLectureForm(forms.Form):
         return {**values, "sources": sources_of(self)}
 
 
-class SayForm(forms.Form):
-    text = forms.CharField(max_length=MAX_SAID, strip=True)
-
-    def text_value(self) -> str:
-        """Return the text. Raises ``InvalidInput``."""
-        if not self.is_valid():
-            raise InvalidInput(
-                f"Text: {self.errors['text'][0]}",
-                hint=f"Send at most {MAX_SAID:,} characters at once.",
-            )
-        return str(self.cleaned_data["text"])
+def speech_of(data: QueryDict) -> str:
+    """Return the speech that a form sends."""
+    return data.get("text", "").strip()
 
 
 class AdvanceForm(forms.Form):

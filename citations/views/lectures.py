@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -32,9 +34,16 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.text import sentences
-from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, SayForm
+from citations.views import undo_offers
+from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
 from transcripts import languages
-from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
+from transcripts.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    KnowledgeBaseError,
+    TranscriptNotFound,
+)
 from transcripts.models import Collection, Transcript, Video
 from transcripts.views.requests import PageRequest, fragment, number_of, offset_of
 
@@ -44,6 +53,7 @@ CARDS: Final = 60  # cards shown at first
 LINES: Final = 3_000  # segments shown
 NAMED: Final = 3  # sources that are not ready
 USUAL: Final = "library"  # the default collection
+REFUSALS: Final = (InvalidInput, Conflict)  # of speech
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +73,7 @@ def show_lectures(request: PageRequest) -> HttpResponse:
         "next": page.next,
         "offset": offset,
         "writable": request.access.writable,
+        "undo_offers": undo_offers.lecture_deletions(request),
     }
     return render(request, "citations/lectures.html", context)
 
@@ -89,10 +100,15 @@ def new(request: PageRequest) -> HttpResponse:
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: the speech with citation numbers, and cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
+    context = _page(request, lecture) | {"is_pasting": "paste" in request.GET}
+    return render(request, "citations/lecture.html", context)
+
+
+def _page(request: PageRequest, lecture: LectureSession) -> dict[str, Any]:
     recordings = Transcript.objects.light().select_related("video")
     talk = recordings.filter(pk=lecture.transcript_id or 0).first()
     cards = lecture_cards.list_cards(lecture)  # once: each card must have its numbers
-    context = {
+    return {
         "lecture": lecture,
         "may_write": _may_write(request, lecture),
         "talk": talk,
@@ -102,7 +118,6 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         **_speech(lecture, cards, everything="all" in request.GET),
         **_cards(request, lecture, cards),
     }
-    return render(request, "citations/lecture.html", context)
 
 
 @require_safe
@@ -154,9 +169,13 @@ def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Take pasted text or a browser's speech recognition: citations follow each sentence."""
     lecture = _find_writable(request, lecture_id)
-    text = SayForm(request.POST).text_value()
-    lines = (" ".join(text[first:last].split()) for first, last in sentences.split(text))
-    return _submitted(request, lecture, speech.say(lecture, "\n".join(lines)))
+    try:
+        if not (text := speech_of(request.POST)):
+            raise InvalidInput("The text is empty.", hint="Type or paste what was said.")
+        windows = _say(lecture, text)
+    except REFUSALS as error:
+        return _refused(request, lecture, error)
+    return _submitted(request, lecture, windows, "?paste=1")
 
 
 @require_POST
@@ -169,8 +188,15 @@ def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 @require_POST
 def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Add the text that was not added yet, then end; if it is refused, the lecture goes on."""
     lecture = _find_writable(request, lecture_id)
-    return _submitted(request, lecture, speech.end(lecture))
+    text = speech_of(request.POST)
+    try:
+        with transaction.atomic():
+            windows = [*(_say(lecture, text) if text else ()), *speech.end(lecture)]
+    except REFUSALS as error:
+        return _refused(request, lecture, error)
+    return _submitted(request, lecture, windows)
 
 
 @require_POST
@@ -212,14 +238,36 @@ def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:
     return lecture_sessions.find_session(request.access, lecture_id, write=True)
 
 
+def _say(lecture: LectureSession, text: str) -> list[Window]:
+    """Take text sentence by sentence. Raises what ``speech.say`` does."""
+    speech.check_length(text)
+    lines = (" ".join(text[first:last].split()) for first, last in sentences.split(text))
+    return speech.say(lecture, "\n".join(lines))
+
+
+def _refused(
+    request: PageRequest, lecture: LectureSession, error: KnowledgeBaseError
+) -> HttpResponse:
+    """Show the lecture with its text that was not added, and why."""
+    if request.htmx:
+        raise error
+    context = _page(request, lecture) | {
+        "is_pasting": True,
+        "unadded": speech_of(request.POST),
+        "error": error,
+        "listed_at": reverse("lecture", args=[lecture.uuid]),  # this address takes no GET
+    }
+    return render(request, "citations/lecture.html", context, status=422)
+
+
 def _submitted(
-    request: PageRequest, lecture: LectureSession, windows: Sequence[Window]
+    request: PageRequest, lecture: LectureSession, windows: Sequence[Window], query: str = ""
 ) -> HttpResponse:
     """Submit windows to be cited; the page receives the events itself."""
     lecture_worker.submit([window.pk for window in windows])
     if request.htmx:
         return HttpResponse(status=204)
-    return redirect("lecture", lecture_id=lecture.uuid)
+    return redirect(reverse("lecture", args=[lecture.uuid]) + query)
 
 
 def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:

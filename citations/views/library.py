@@ -1,30 +1,25 @@
 """The library: everything that was added, on one page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils.formats import number_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from citations.documents import storage as document_storage
-from citations.ingest import selection
 from citations.library import items, sources
 from citations.library.filters import facets
 from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, LibraryQuery
-from citations.models import Deletion, Source
+from citations.models import Source
 from citations.vectors import space as vector_space
 from citations.views import language_notice, undo_offers
 from citations.views.library_form import SORT_LABELS, LibraryForm
 from citations.views.undo_offers import UndoOffer
-from transcripts import activity, channels, clock, languages
+from transcripts import activity, channels, languages
 from transcripts.channels import Following
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
@@ -121,34 +116,8 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
 
 def _offers(request: PageRequest, listed: Scope) -> list[UndoOffer]:
     """Return what can be undone, what was done last at the end, which a key undoes."""
-    offers = [*undo_offers.current(request), *_deletions(request, listed)]
+    offers = [*undo_offers.current(request), *undo_offers.deletions(request, listed)]
     return sorted(offers, key=attrgetter("made_at"))
-
-
-def _deletions(request: PageRequest, listed: Scope) -> Iterator[UndoOffer]:
-    """Yield the offers to undo the user's deletions of items of this list."""
-    waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
-    for deletion in waiting:
-        if selection.concerns(deletion, listed):
-            yield UndoOffer(
-                text=_deletion_text(deletion),
-                address=reverse("library-take-back", args=[deletion.uuid]),
-                seconds=deletion.seconds_left,
-                made_at=deletion.created_at,
-                is_deletion=True,
-            )
-
-
-def _deletion_text(deletion: Deletion) -> str:
-    if title := selection.title_of(deletion):
-        text = _("“%(title)s” was deleted. You can undo this for half a minute.")
-        return text % {"title": title}
-    text = ngettext(
-        "%(count)s item was deleted. You can undo this for half a minute.",
-        "%(count)s items were deleted. You can undo this for half a minute.",
-        deletion.total,
-    )
-    return text % {"count": number_format(deletion.total, force_grouping=True)}
 
 
 def _notices(request: PageRequest) -> dict[str, Any]:

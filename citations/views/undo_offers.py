@@ -1,14 +1,23 @@
-"""What was just renamed, moved or tagged, as the list that is shown next offers to undo it.
+"""What was just changed or deleted, as the list that is shown next offers to undo it.
 
-The list keeps the offer where it is loaded again; no other page is about it.
+The list keeps the offer where it is loaded again; no other page is about it. A deletion is offered
+to be undone by each list of what it hides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from citations.ingest import selection
+from citations.models import Deletion, LectureSession
 from transcripts import clock
+from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest
 
 RENAME: Final = "rename"
@@ -33,6 +42,7 @@ class UndoOffer:
     made_at: datetime
     fields: Sequence[Field] = ()
     is_deletion: bool = False
+    page: str = ""  # shown when it is undone; "": the list again
 
 
 def make(
@@ -52,6 +62,51 @@ def current(request: PageRequest) -> list[UndoOffer]:
     """Return the offers of this page whose time is not over."""
     offers = (_current(request, name) for name in TIMES)
     return [offer for offer in offers if offer]
+
+
+def deletions(request: PageRequest, listed: Scope) -> Iterator[UndoOffer]:
+    """Yield the offers to undo the user's deletions of items of the library."""
+    for deletion in _waiting(request):
+        if selection.concerns(deletion, listed):
+            yield _of_deletion(deletion)
+
+
+def lecture_deletions(request: PageRequest) -> Iterator[UndoOffer]:
+    """Yield the offers to undo the user's deletions of lectures; that of one leads back to it."""
+    for deletion in _waiting(request):
+        hidden = LectureSession.objects.filter(
+            deletion=deletion.uuid, collection__in=request.access.readable
+        )
+        if lecture := hidden.first():
+            page = reverse("lecture", args=[lecture.uuid]) if deletion.total == 1 else ""
+            yield _of_deletion(deletion, page)
+
+
+def _waiting(request: PageRequest) -> Iterable[Deletion]:
+    return Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
+
+
+def _of_deletion(deletion: Deletion, page: str = "") -> UndoOffer:
+    return UndoOffer(
+        text=_deletion_text(deletion),
+        address=reverse("library-take-back", args=[deletion.uuid]),
+        seconds=deletion.seconds_left,
+        made_at=deletion.created_at,
+        is_deletion=True,
+        page=page,
+    )
+
+
+def _deletion_text(deletion: Deletion) -> str:
+    if title := selection.title_of(deletion):
+        text = _("“%(title)s” was deleted. You can undo this for half a minute.")
+        return text % {"title": title}
+    text = ngettext(
+        "%(count)s item was deleted. You can undo this for half a minute.",
+        "%(count)s items were deleted. You can undo this for half a minute.",
+        deletion.total,
+    )
+    return text % {"count": number_format(deletion.total, force_grouping=True)}
 
 
 def _current(request: PageRequest, name: str) -> UndoOffer | None:

@@ -60,12 +60,18 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     table(
         ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
         [
-            (*(row[name] for name in columns), "ended" if row["ended_at"] else "open")
-            for row in rows
+            (*(row[name] for name in columns), _state(lecture))
+            for row, lecture in zip(rows, lectures, strict=True)
         ],
         empty="No lectures.",
         main="Title",
     )
+
+
+def _state(lecture: LectureSession) -> str:
+    if lecture.ended_at:
+        return "ended"
+    return "in progress" if lecture.event_count else "not begun"
 
 
 @app.command("figures")

@@ -237,6 +237,58 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(
     assert (ada.console, ada.foreign) == ([], [])
 
 
+def test_text_is_pasted_again_and_again_and_the_end_adds_what_is_left(
+    visit: Callable[..., Visit],
+) -> None:
+    ada, other = visit(), visit()
+    page = ada.go("/lectures/new/")
+    page.get_by_role("button", name="Begin").click()
+    field = page.get_by_label("What was said")
+    field.fill("The first sentence.")
+    page.wait_for_load_state()  # its scripts run: without them, adding leads to the page again
+    page.evaluate("window.isSamePage = true")
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator(".said")).to_have_count(1)
+    expect(page.locator("[data-state]")).to_have_text("In progress")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    page.keyboard.type("The second sentence.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".said")).to_have_count(2)
+    expect(field).to_have_value("")
+    page.keyboard.type("  ")
+    page.get_by_role("button", name="Add it").click()
+    expect(field).to_be_focused()
+    assert field.evaluate("one => one.validity.valueMissing")
+    assert page.evaluate("window.isSamePage")
+
+    # Somebody else has written something, too.
+    watching = other.go(page.url.removeprefix(ada.site.url))
+    watching.get_by_text("Paste text").click()
+    watching.get_by_label("What was said").fill("Written elsewhere.")
+
+    page.get_by_text("Paste text").click()  # folded, the box does not stop the end
+    page.get_by_role("button", name="End the lecture").click()
+    expect(page.locator("[data-state]")).to_have_text("Ended")
+    expect(page.locator("#paste")).to_have_count(0)
+    expect(watching.locator("[data-state]")).to_have_text("Ended")
+    expect(watching.get_by_text("The lecture ended before this was added.")).to_be_visible()
+    expect(watching.get_by_label("What was said")).to_have_value("Written elsewhere.")
+    expect(watching.get_by_label("What was said")).not_to_be_editable()
+    expect(watching.get_by_role("button", name="Add it")).to_have_count(0)
+    check_accessibility(watching)
+    assert (ada.console, ada.foreign, other.console) == ([], [], [])
+
+
+def test_what_is_written_and_not_added_goes_with_the_end(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/lectures/new/")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("What was said").fill("Written, and not added.")
+    page.get_by_role("button", name="End the lecture").click()
+    expect(page.locator("[data-state]")).to_have_text("Ended")
+    expect(page.locator(".said")).to_have_text("Written, and not added.")
+
+
 def test_that_something_is_looked_for_is_said_only_when_it_takes_long(
     visit: Callable[..., Visit], site: Site
 ) -> None:

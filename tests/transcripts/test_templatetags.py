@@ -1,17 +1,11 @@
-"""Template filters escape what they mark, and write times."""
+"""Template filters escape what they mark, and write moments."""
 
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from transcripts.templatetags.transcripts import (
-    ago,
-    is_of_this_machine,
-    marked,
-    spoken_length,
-    with_code,
-)
+from transcripts.templatetags.transcripts import ago, is_of_this_machine, marked, with_code
 
 
 def test_marking_escapes_everything_but_its_own_marks() -> None:
@@ -23,22 +17,6 @@ def test_marking_escapes_everything_but_its_own_marks() -> None:
 
 def test_code_in_hints_is_escaped() -> None:
     assert with_code("run `kb <x>` & wait") == "run <code>kb &lt;x&gt;</code> &amp; wait"
-
-
-@pytest.mark.parametrize(
-    ("ms", "said"),
-    [
-        (40_000, "40 s"),
-        (59_400, "59 s"),
-        (59_600, "1 min"),
-        (61_000, "1 min"),
-        (2_994_000, "50 min"),  # 49:54
-        (3_580_000, "1 h 0 min"),
-        (3_900_000, "1 h 5 min"),
-    ],
-)
-def test_durations_are_written_in_words_and_rounded(ms: int, said: str) -> None:
-    assert spoken_length(ms) == said
 
 
 def test_a_recent_moment_is_just_now() -> None:

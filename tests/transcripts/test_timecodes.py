@@ -11,6 +11,7 @@ from transcripts.timecodes import (
     is_video_id,
     parse_clock,
     parse_target,
+    spoken_length,
     target_url,
     watch_url,
 )
@@ -35,6 +36,31 @@ DAYS = st.integers(min_value=0, max_value=72 * 3600 * 1000)
 )
 def test_a_time_is_written_as_a_clock(ms: int, written: str) -> None:
     assert clock(ms) == written
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [
+        (0, "0 s"),
+        (40_000, "40 s"),
+        (59_600, "59 s"),
+        (61_000, "1 min"),
+        (2_994_000, "49 min"),  # 49:54
+        (3_580_000, "59 min"),
+        (3_600_000, "1 h 0 min"),
+        (3_900_000, "1 h 5 min"),
+        (-5, "0 s"),
+    ],
+)
+def test_a_length_is_written_in_words(ms: int, said: str) -> None:
+    assert spoken_length(ms) == said
+
+
+@given(ms=DAYS)
+def test_a_length_in_words_and_its_clock_begin_with_the_same_numbers(ms: int) -> None:
+    words = [part for part in spoken_length(ms).split() if part.isdigit()]
+    shown = [str(int(part)) for part in clock(ms).split(":")]
+    assert words == ([shown[1]] if ms < 60_000 else shown[:-1])
 
 
 @pytest.mark.parametrize(

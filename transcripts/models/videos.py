@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from transcripts.models.collections import Collection, Deletable, VisibleQuerySet
 from transcripts.player import Player, player_of
+from transcripts.sanitize import is_uuid
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
@@ -80,6 +81,11 @@ class Video(Deletable):
     def url(self) -> str:
         """The video's address on YouTube, or nothing for a file."""
         return watch_url(self.youtube_id) if self.youtube_id else ""
+
+    @property
+    def known_id(self) -> str:
+        """Its id where that tells people anything: it is not its title, and was not generated."""
+        return "" if self.key == str(self) or is_uuid(self.key) else self.key
 
     @property
     def player(self) -> Player:

@@ -16,19 +16,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from transcripts.languages import name_of
-from transcripts.timecodes import clock as clock_of_ms
+from transcripts.timecodes import clock, spoken_length
 from transcripts.translation import translated
 
 register = template.Library()
+register.filter(clock)
+register.filter(spoken_length)
 register.filter(translated)
 register.filter("language_name", name_of)
 _CODE = re.compile(r"`([^`]+)`")
-
-
-@register.filter
-def clock(ms: int) -> str:
-    """Write milliseconds as ``12:34``."""
-    return clock_of_ms(int(ms))
 
 
 @register.filter
@@ -39,16 +35,6 @@ def seconds(ms: int) -> int:
 @register.filter
 def ms(seconds: float) -> int:
     return round(seconds * 1000)
-
-
-@register.filter
-def spoken_length(ms: int) -> str:
-    """Write milliseconds as ``1 h 5 min``, ``12 min`` or ``40 s``, rounded."""
-    seconds = (int(ms) + 500) // 1000
-    if seconds < 60:
-        return f"{seconds} s"
-    hours, minutes = divmod((int(ms) + 30_000) // 60_000, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 @register.filter

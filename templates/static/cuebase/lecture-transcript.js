@@ -51,7 +51,7 @@ function showAsBegun() {
   const state = need("[data-state]");
   if (!("notBegun" in state.dataset)) return;
   delete state.dataset.notBegun;
-  state.textContent = gettext("Open");
+  state.textContent = gettext("In progress");
 }
 
 /**

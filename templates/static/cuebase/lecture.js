@@ -2,6 +2,7 @@
 
 import { addCitations, isWaiting, orderCards, waitFor } from "./lecture-citations.js";
 import { all, announce, find, need, show } from "./dom.js";
+import { endPasting } from "./lecture-paste.js";
 import { endReplay } from "./lecture-replay.js";
 import { stopListening } from "./lecture-speech.js";
 import { addLine, scrollToEnd } from "./lecture-transcript.js";
@@ -21,8 +22,9 @@ function end() {
   isEnded = true;
   endReplay();
   stopListening();
+  endPasting();
   orderCards();
-  for (const part of all("[data-replay], [data-player], [data-end], .hear, #paste")) part.remove();
+  for (const part of all("[data-replay], [data-player], [data-end], .hear")) part.remove();
   need("[data-state]").textContent = gettext("Ended");
   show(find("[data-again]"));
   show(find("[data-keep]"));

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
@@ -94,6 +95,12 @@ def cite(
     return window
 
 
+def fields(form: LexborNode) -> dict[str, str]:
+    """Return the hidden fields of a form."""
+    hidden = form.css("input[type=hidden]")
+    return {str(field.attributes["name"]): str(field.attributes["value"]) for field in hidden}
+
+
 def path(lecture: LectureSession, rest: str = "") -> str:
     return f"/lectures/{lecture.uuid}/{rest}"
 
@@ -110,6 +117,10 @@ def test_lectures_are_listed_newest_first_with_their_state(
     assert "not begun" in html
     assert "ended" in html
     assert HOSTILE not in html
+    assert re.search(r"Not begun\s*</span>", text_of(page.get(path(lecture))))
+    speech.say(lecture, "The error runs backwards.")
+    assert "in progress" in text_of(page.get("/lectures/"))
+    assert re.search(r"In progress\s*</span>", text_of(page.get(path(lecture))))
 
 
 def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
@@ -501,8 +512,83 @@ def test_lines_that_were_wrapped_are_put_together(page: Client, lecture: Lecture
     ]
 
 
-def test_without_scripts_the_page_is_shown_again(page: Client, lecture: LectureSession) -> None:
-    assert page.post(path(lecture, "say/"), {"text": "Hello."})["Location"] == path(lecture)
+def paste_box(html: str) -> tuple[LexborNode, LexborNode]:
+    """Return the box for pasted text, and its field."""
+    [box] = LexborHTMLParser(html).css("#paste")
+    [field] = box.css("textarea")
+    return box, field
+
+
+def test_without_scripts_the_box_of_pasted_text_stays_open_for_what_is_said_next(
+    page: Client, lecture: LectureSession
+) -> None:
+    speech.say(lecture, "Before.")
+    assert "open" not in paste_box(text_of(page.get(path(lecture))))[0].attributes
+    answer = page.post(path(lecture, "say/"), {"text": "Hello."}, follow=True)
+    assert answer.redirect_chain == [(path(lecture, "?paste=1"), 302)]
+    box, field = paste_box(text_of(answer))
+    assert "open" in box.attributes
+    assert "autofocus" in field.attributes
+    assert field.text() == ""
+
+
+@pytest.mark.parametrize("rest", ["say/", "end/"])
+def test_what_is_too_long_stays_in_its_field_and_the_lecture_goes_on(
+    page: Client, lecture: LectureSession, monkeypatch: pytest.MonkeyPatch, rest: str
+) -> None:
+    monkeypatch.setattr(speech, "MAX_SAID", 20)
+    answer = page.post(path(lecture, rest), {"text": f"More than 20. {HOSTILE}"})
+    assert answer.status_code == 422
+    box, field = paste_box(text_of(answer))
+    assert "The text exceeds 20 characters. Send it in parts." in " ".join(box.text().split())
+    assert field.text() == f"More than 20. {HOSTILE}"
+    assert "maxlength" not in field.attributes  # a browser would cut a text without a word
+    lecture.refresh_from_db()
+    assert (lecture.ended_at, lecture.segments.count()) == (None, 0)
+
+
+def test_blank_text_is_refused_beside_its_field(page: Client, lecture: LectureSession) -> None:
+    field = paste_box(text_of(page.get(path(lecture))))[1]
+    assert "required" in field.attributes
+    answer = page.post(path(lecture, "say/"), {"text": " \n "})
+    assert answer.status_code == 422
+    box, field = paste_box(text_of(answer))
+    assert "open" in box.attributes
+    assert "The text is empty. Type or paste what was said." in " ".join(box.text().split())
+    assert ("autofocus" in field.attributes, field.text()) == (True, "")
+
+
+def test_the_end_adds_the_text_that_was_not_added_yet(
+    page: Client, lecture: LectureSession, submitted: list[int]
+) -> None:
+    html = LexborHTMLParser(text_of(page.get(path(lecture))))
+    button = html.css_first(f'[formaction="{path(lecture, "end/")}"]')
+    form = html.css_first(f"form#{button.attributes['form']}")
+    assert form.css("textarea[name=text]")
+    assert "formnovalidate" in button.attributes  # it ends with an empty field, too
+    speech.say(lecture, "Before.")
+    answer = page.post(path(lecture, "end/"), {"text": "The error runs backwards. The end."})
+    assert answer["Location"] == path(lecture)
+    lecture.refresh_from_db()
+    assert lecture.ended_at is not None
+    texts = [*lecture.segments.order_by("number").values_list("text", flat=True)]
+    assert texts == ["Before.", "The error runs backwards.", "The end."]
+    assert submitted == [*lecture.windows.values_list("pk", flat=True)] != []
+
+
+def test_text_that_comes_after_the_end_is_shown_to_be_copied(
+    page: Client, lecture: LectureSession
+) -> None:
+    speech.end(lecture)
+    assert 'id="paste"' not in text_of(page.get(path(lecture, "?paste=1")))
+    for rest in ("say/", "end/"):
+        answer = page.post(path(lecture, rest), {"text": "Too late."})
+        assert answer.status_code == 422
+        box, field = paste_box(text_of(answer))
+        assert "The lecture ended before this was added." in box.text()
+        assert (field.text(), "readonly" in field.attributes) == ("Too late.", True)
+        assert not box.css("button")
+    assert lecture.segments.count() == 0
 
 
 def test_replaying_says_what_the_talk_says_up_to_there(
@@ -619,7 +705,9 @@ def test_an_ended_lecture_is_kept_as_a_recording_and_each_leads_to_the_other(
     html = text_of(page.get(path(lecture)))
     assert "Keep as a recording" not in html
     assert f'href="{answer["Location"]}"' in html
-    assert f'href="{path(lecture)}"' in text_of(page.get(answer["Location"]))
+    recording = text_of(page.get(answer["Location"]))
+    assert f'href="{path(lecture)}"' in recording
+    assert f">{lecture.uuid}<" not in recording
     assert page.post(path(lecture, "recording/"))["Location"] == answer["Location"]
 
 
@@ -643,15 +731,45 @@ def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: 
     assert "The error runs backwards" in text_of(answer)
 
 
-def test_its_page_deletes_it_and_the_library_takes_that_back(
-    page: Client, lecture: LectureSession
+def test_its_page_deletes_it_and_the_list_of_lectures_takes_that_back(
+    page: Client, viewer: Client, lecture: LectureSession
 ) -> None:
-    assert f'value="lecture-{lecture.pk}"' in text_of(page.get(path(lecture)))
-    page.post("/library/change/", {"item": f"lecture-{lecture.pk}", "action": "delete"})
+    html = LexborHTMLParser(text_of(page.get(path(lecture))))
+    form = fields(html.css_first('form[action="/library/change/"]'))
+    assert form["item"] == f"lecture-{lecture.pk}"
+    answer = page.post("/library/change/", {**form, "action": "delete"}, follow=True)
+    assert answer.redirect_chain == [("/lectures/", 302)]
+    assert "“Networks, week 3” was deleted." in text_of(answer)
     assert page.get(path(lecture)).status_code == 404
-    deletion = Deletion.objects.get()
-    page.post(f"/library/deletions/{deletion.uuid}/take-back/")
-    assert page.get(path(lecture)).status_code == 200
+    address = f"/library/deletions/{Deletion.objects.get().uuid}/take-back/"
+    assert address not in text_of(viewer.get("/lectures/"))
+    assert address in text_of(page.get("/library/"))
+    undo = LexborHTMLParser(text_of(answer)).css_first(f'form[action="{address}"]')
+    back = page.post(address, fields(undo), follow=True)
+    assert back.redirect_chain == [(path(lecture), 302)]
+    assert "“Networks, week 3” is back." in text_of(back)
+
+
+def test_undoing_the_deletion_of_several_shows_the_lectures_again(
+    page: Client, scope: Scope, owner: User, lecture: LectureSession
+) -> None:
+    other = sessions.start(scope, owner, title="Week 4", collection=lecture.collection)
+    items = [f"lecture-{lecture.pk}", f"lecture-{other.pk}"]
+    page.post("/library/change/", {"item": items, "action": "delete"})
+    html = LexborHTMLParser(text_of(page.get("/lectures/")))
+    undo = html.css_first("form[action*=take-back]")
+    assert fields(undo)["next"] == "/lectures/"
+    back = text_of(page.post(str(undo.attributes["action"]), fields(undo), follow=True))
+    assert "Networks, week 3" in back
+    assert "Week 4" in back
+
+
+def test_the_list_of_lectures_does_not_undo_deletions_of_other_things(
+    page: Client, book: Source
+) -> None:
+    page.post("/library/change/", {"item": f"document-{book.pk}", "action": "delete"})
+    assert "was deleted" in text_of(page.get("/library/"))
+    assert "was deleted" not in text_of(page.get("/lectures/"))
 
 
 # Who may do what
@@ -685,10 +803,13 @@ def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(
     assert LectureSession.objects.get().event_count == 0
 
 
-def test_a_viewer_is_shown_no_controls(viewer: Client, lecture: LectureSession) -> None:
+def test_a_viewer_is_shown_no_controls(
+    page: Client, viewer: Client, lecture: LectureSession
+) -> None:
     html = text_of(viewer.get(path(lecture)))
     assert "data-say" not in html
     assert "data-end>" not in html
+    assert "data-end>" in text_of(page.get(path(lecture)))
     assert 'value="delete"' not in html
 
 

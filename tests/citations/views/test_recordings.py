@@ -161,6 +161,23 @@ def test_an_earlier_part_is_opened_at_its_end(page: Client, video: Video) -> Non
     assert 'id="chunk-2-end"' in text_of(page.get(f"/videos/{video.pk}/?chunk=2"))
 
 
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        ("how-bm25-ranks", ["how-bm25-ranks"]),
+        ("dQw4w9WgXcQ", ["dQw4w9WgXcQ"]),
+        ("A talk", []),  # the title itself
+        ("ba10b3d4-8087-4c1e-9f6a-0d2f0c7c1b11", []),  # that of a lecture that was kept
+    ],
+)
+def test_an_id_stands_below_the_title_where_it_tells_anything(
+    page: Client, collection: Collection, key: str, shown: list[str]
+) -> None:
+    video = make_video(collection, key=key, title="A talk")
+    facts = LexborHTMLParser(text_of(page.get(f"/videos/{video.pk}/"))).css(".facts > span.wrap")
+    assert [fact.text(strip=True) for fact in facts] == shown
+
+
 def test_a_video_opens_at_its_first_chunk_and_links_to_the_next(page: Client, video: Video) -> None:
     html = text_of(page.get(f"/videos/{video.pk}/"))
     assert "Point 0." in html

@@ -114,8 +114,11 @@ def test_an_ended_lecture_is_kept_as_a_recording(kb: Kb, library: Collection) ->
 def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:
     assert "No lecture" in kb("lectures").out
     session = begin(library, title="Heat")
+    assert "not begun" in kb("lectures").out
     speech.say(session, "Entropy grows.")
+    assert "in progress" in kb("lectures").out
     speech.end(session)
+    assert "ended" in kb("lectures").out
     (lecture,) = kb("lectures", "--json").json
     assert (lecture["title"], lecture["windows"], lecture["citations"], lecture["collection"]) == (
         "Heat",
