@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -13,6 +14,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
+from kbsite.form_pages import SAFE, page_above, page_of_form, takes_get
 from kbsite.models import ApiToken
 from kbsite.oauth import audience, connections
 from transcripts import actors
@@ -180,7 +182,10 @@ def _challenge(request: Any, response: HttpResponse) -> None:
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
-    """Require a session for pages; an htmx request redirects the whole page to the sign-in."""
+    """Require a session for pages; an htmx request redirects the whole page to the sign-in.
+
+    Whoever signs in comes to the page that was asked for, or to that of the form that was sent.
+    """
 
     def process_view(
         self, request: HttpRequest, view_func: Any, view_args: Any, view_kwargs: Any
@@ -192,4 +197,10 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
     def handle_no_permission(self, request: HttpRequest, view_func: Any) -> Any:
         if getattr(request, "htmx", False):
             return HttpResponse(status=204, headers={"HX-Redirect": reverse("sign-in")})
-        return super().handle_no_permission(request, view_func)
+        if request.method not in SAFE:
+            page = page_of_form(request)
+        elif not takes_get(view_func):
+            page = page_above(request.path_info)
+        else:
+            return super().handle_no_permission(request, view_func)
+        return redirect_to_login(page or reverse("library"), self.get_login_url(view_func))

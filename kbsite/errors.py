@@ -12,12 +12,14 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
+from kbsite.form_pages import SAFE, page_above, page_of_form
 from transcripts.errors import (
     Conflict,
     DatabaseLost,
@@ -206,10 +208,40 @@ def error_response(request: HttpRequest, error: KnowledgeBaseError) -> HttpRespo
     """Return problem details, a page, or a fragment for htmx and for a page that streams."""
     if request.path_info.startswith(API):
         return problem_response(error)
-    is_part = getattr(request, "htmx", False) or request.headers.get("Accept") == EVENTS
-    template = "kbsite/_error.html" if is_part else "kbsite/error.html"
-    page = render(request, template, {"error": error}, status=status_of(error))
+    page = error_page(request, error, status_of(error))
     _say_when_to_return(page, error)
+    return page
+
+
+def error_page(
+    request: HttpRequest, error: KnowledgeBaseError | Mapping[str, str], status: int
+) -> HttpResponse:
+    """Return the page or the fragment of an error; a page leads back to the form that was sent."""
+    if getattr(request, "htmx", False) or request.headers.get("Accept") == EVENTS:
+        return render(request, "kbsite/_error.html", {"error": error}, status=status)
+    context: dict[str, Any] = {"error": error}
+    if status == 405:
+        context["parent_page"] = page_above(request.path_info)
+    elif status == 422 or (request.method == "POST" and status != 404):
+        context["form_page"] = page_of_form(request)
+    return render(request, "kbsite/error.html", context, status=status)
+
+
+def _is_opened_form(request: HttpRequest, response: HttpResponse) -> bool:
+    return (
+        isinstance(response, HttpResponseNotAllowed)
+        and request.method in SAFE
+        and "POST" in response["Allow"]
+        and not request.path_info.startswith(API)
+        and request.accepts("text/html")
+    )
+
+
+def _form_expected(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
+    hint = _("The page that it belongs to has the form.")
+    error = {"message": _("This address only takes what a form sends."), "hint": hint}
+    page = error_page(request, error, refusal.status_code)
+    page["Allow"] = refusal["Allow"]
     return page
 
 
@@ -228,7 +260,11 @@ class ErrorMiddleware(MiddlewareMixin):
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Turn Django's own refusals and crashes under the API into problem details."""
+        """Turn Django's own refusals and crashes under the API into problem details, and explain
+        an address that is opened although it only takes forms.
+        """
+        if _is_opened_form(request, response):
+            return _form_expected(request, response)
         kind = response.get("Content-Type", "")
         is_ours = isinstance(response, Response) or kind.startswith((PROBLEM, "application/json"))
         if response.status_code < 400 or not request.path_info.startswith(API) or is_ours:

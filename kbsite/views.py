@@ -27,7 +27,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from kbsite import health, passwords, sign_in
 from kbsite.auth import is_superuser
-from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
+from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
 from kbsite.extension import package
 from kbsite.glossary import TERMS
 from kbsite.invitation_notes import Invitation
@@ -285,8 +285,7 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 
 def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
-    context = {"error": {"message": message, "hint": hint}}
-    return render(request, _error_template(request), context, status=status)
+    return error_page(request, {"message": message, "hint": hint}, status)
 
 
 def _error_template(request: HttpRequest) -> str:
