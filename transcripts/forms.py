@@ -164,11 +164,11 @@ class FetchForm(forms.Form):
 
 
 class NameForm(forms.Form):
-    name = forms.CharField(max_length=120)
+    name = forms.CharField(label=_("Name"), max_length=120)
 
 
 class DescriptionForm(NameForm):
-    description = forms.CharField(required=False, max_length=1_000)
+    description = forms.CharField(label=_("What it is about"), required=False, max_length=1_000)
 
 
 class MemberForm(forms.Form):

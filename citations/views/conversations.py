@@ -21,6 +21,8 @@ from citations.notebook.export import ExportFormat
 from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
 from transcripts import library
+from transcripts.errors import InvalidInput
+from transcripts.translation import translated_error
 from transcripts.views.requests import (
     PageRequest,
     fragment,
@@ -58,13 +60,16 @@ def show_conversations(request: PageRequest) -> HttpResponse:
 def change(request: PageRequest, conversation_id: UUID) -> HttpResponse:
     """Rename a conversation, pin it or share it: whatever is sent."""
     conversation = conversations.find(request.access, request.user, conversation_id)
-    conversations.change(
-        request.access,
-        conversation,
-        title=request.POST.get("title"),
-        is_pinned=_switch(request, "pinned"),
-        shared_with=request.POST.get("shared_with"),
-    )
+    try:
+        conversations.change(
+            request.access,
+            conversation,
+            title=request.POST.get("title"),
+            is_pinned=_switch(request, "pinned"),
+            shared_with=request.POST.get("shared_with"),
+        )
+    except InvalidInput as error:
+        messages.error(request, translated_error(error))
     return redirect("conversation", conversation_id=conversation_id)
 
 

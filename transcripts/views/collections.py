@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from transcripts import collections
-from transcripts.errors import InvalidInput
+from transcripts.errors import Conflict, InvalidInput
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
 from transcripts.views.requests import PageRequest, redirect_with_message
@@ -34,11 +34,17 @@ def show_settings(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def describe(request: PageRequest, pk: int) -> HttpResponse:
-    """Change the name and, if it is sent, the description."""
+    """Change the name and, if it is sent, the description; or show again what cannot be saved."""
     collection = own_collection(request, pk)
-    values = require_valid(DescriptionForm(request.POST))
-    description = values["description"] if "description" in request.POST else None
-    collections.describe(collection, name=values["name"], description=description)
+    form = request.POST
+    try:
+        values = require_valid(DescriptionForm(form))
+        description = values["description"] if "description" in form else None
+        collections.describe(collection, name=values["name"], description=description)
+    except (InvalidInput, Conflict) as error:
+        collection.refresh_from_db()
+        details = {**form.dict(), "error": error}
+        return settings_page(request, collection, details=details, status=422)
     return redirect_with_message(request, _("The collection was saved."), "collection", pk=pk)
 
 
@@ -103,10 +109,11 @@ def settings_page(
     form: MemberForm | None = None,
     invitation: Mapping[str, Any] | None = None,
     unknown: Mapping[str, str] | None = None,
+    details: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the name and the members: with what could not be added, the name that nobody here has,
-    or who was just invited.
+    """Render the name and the members: with what could not be saved or added, the name that nobody
+    here has, or who was just invited.
     """
     memberships = collections.members(collection)
     owners = [member.user_id for member in memberships if member.role == Role.OWNER]
@@ -119,6 +126,7 @@ def settings_page(
         "invitation": invitation,
         "may_invite": _may_invite(request),
         "unknown": unknown,
+        "details": details or {"name": collection.title, "description": collection.description},
     }
     template = "transcripts/collection_settings.html"
     return render(request, template, context, status=status)

@@ -578,6 +578,15 @@ def test_conversations_are_listed_renamed_and_deleted(
     assert "Nothing was asked yet" in text_of(page.get("/ask/conversations/"))
 
 
+def test_a_blank_title_of_a_conversation_is_refused_on_its_page(
+    page: Client, conversation: Conversation
+) -> None:
+    sent = page.post(path(conversation, "change/"), {"title": "  "}, follow=True)
+    assert sent.redirect_chain == [(path(conversation), 302)]
+    assert "The title is empty. Enter a short one." in text_of(sent)
+    assert conversation.title in text_of(sent)
+
+
 def test_a_shared_conversation_is_read_by_readers_of_its_collection_and_changed_by_nobody_else(
     page: Client, collection: Collection, owner: User, talk: Source
 ) -> None:

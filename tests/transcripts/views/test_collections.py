@@ -88,6 +88,28 @@ def test_a_collection_is_renamed_and_described(page: Client, collection: Collect
     assert page.post(path, {"name": "Week 5", "description": "x" * 1_001}).status_code == 422
 
 
+def test_a_name_that_cannot_be_saved_is_shown_again_with_the_description_as_written(
+    page: Client, collection: Collection
+) -> None:
+    other = Collection.objects.create(name="Week 4", slug="week-4")
+    path, title = f"/collections/{collection.pk}/rename/", collection.title
+    taken = page.post(path, {"name": other.name, "description": "On moss."})
+    assert taken.status_code == 422
+    assert "There is a collection “Week 4” already." in text_of(taken)
+    assert "Choose another name." in text_of(taken)
+    assert 'value="Week 4"' in text_of(taken)
+    assert ">On moss.</textarea>" in text_of(taken)
+    assert f">{title}</a>" in text_of(taken)
+    blank = page.post(path, {"name": "  ", "description": ""})
+    assert blank.status_code == 422
+    assert "Name: This field is required." in text_of(blank)
+    assert f'value="{title}"' not in text_of(blank)
+    long = page.post(path, {"name": "Week 5", "description": "x" * 1_001})
+    assert "What it is about: Ensure this value has at most 1000 characters" in text_of(long)
+    collection.refresh_from_db()
+    assert (collection.title, collection.description) == (title, "")
+
+
 def test_the_collection_of_samples_is_called_as_the_page_speaks(page: Client, owner: User) -> None:
     samples = Collection.objects.create(name=SAMPLES_NAME, slug="samples")
     Membership.objects.create(collection=samples, user=owner, role=Role.OWNER)
