@@ -21,22 +21,27 @@ MAX_ADDRESS: Final = 2000  # characters
 STEP_SECONDS: Final = 5.0  # for each step of the network
 ALL_SECONDS: Final = 10.0  # from connecting to the end of the answer's headers
 AGENT: Final = "Cuebase-Webhooks/1"
+NO_ADDRESS_NOTE: Final = "This is no address."
+HTTPS_NOTE: Final = "The address has to begin with https://, such as https://example.org/hooks."
+HTTP_NOTE: Final = "The address has to begin with https:// or http://."
+PARTS_NOTE: Final = "Leave the user's name, the password and what follows # out of the address."
+PRIVATE_NOTE: Final = "This is no public address. Name one that other servers reach."
 
 
 def flaw_of(address: str) -> str:
-    """Say why messages cannot go to an address, or ""."""
+    """Say why messages cannot go to an address, in a sentence that pages translate, or ""."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
     except ValueError:
-        return "this is no address"
+        return NO_ADDRESS_NOTE
     schemes = ("https", "http") if settings.WEBHOOK_PRIVATE_ADDRESSES else ("https",)
     if parts.scheme not in schemes or not host or port == 0 or not address.isprintable():
-        return "an address with https is expected"
+        return HTTP_NOTE if settings.WEBHOOK_PRIVATE_ADDRESSES else HTTPS_NOTE
     if parts.username is not None or parts.fragment:
-        return "an address without a user's name, a password and # is expected"
+        return PARTS_NOTE
     if not settings.WEBHOOK_PRIVATE_ADDRESSES and _is_private(host):
-        return "this is no public address"
+        return PRIVATE_NOTE
     return ""
 
 
@@ -53,7 +58,7 @@ def post(address: str, body: str, headers: dict[str, str]) -> int:
     Raises ``ReceiverFailed`` unless that is 2xx.
     """
     if flaw := flaw_of(address):  # it was allowed when it was given
-        raise ReceiverFailed(f"The address cannot be used: {flaw}.")
+        raise ReceiverFailed(f"The address cannot be used: {flaw}")
     about = {"Content-Type": "application/json", "User-Agent": AGENT, "Accept-Encoding": "identity"}
     with requests.Session() as session:
         session.trust_env = False  # no proxy, and no password from ~/.netrc

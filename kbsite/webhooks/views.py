@@ -3,7 +3,9 @@
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.forms.models import model_to_dict
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -14,8 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry, signatures, tasks
-from kbsite.webhooks.sending import MAX_ADDRESS
-from transcripts.errors import InvalidInput
+from kbsite.webhooks.sending import MAX_ADDRESS, flaw_of
+from transcripts.translation import translated
 
 SHOWN: Final = 50  # deliveries
 
@@ -29,29 +31,33 @@ class WebhookForm(forms.Form):
         label=gettext_lazy("Tell it when"), choices=WebhookKind.choices
     )
 
-    def values(self) -> dict[str, Any]:
-        """Return the submitted values. Raises ``InvalidInput``."""
-        if self.is_valid():
-            return dict(self.cleaned_data)
-        name, complaints = next(iter(self.errors.items()))
-        label = str(self.fields[name].label)
-        raise InvalidInput(f"{label}: {complaints[0]}", hint="Go back and complete the form.")
+    @property
+    def needs_https(self) -> bool:
+        return not settings.WEBHOOK_PRIVATE_ADDRESSES
+
+    def clean_url(self) -> str:
+        """Check that messages can go there. Raises ``ValidationError``."""
+        address: str = self.cleaned_data["url"]
+        if flaw := flaw_of(address):
+            raise forms.ValidationError(translated(flaw))
+        return address
 
 
 @require_safe
 def webhooks(request: Any) -> HttpResponse:
     """List the webhooks, and offer to make one."""
-    rows = registry.of_caller(request.caller)
-    kinds = WebhookKind.choices
-    return render(request, "kbsite/webhooks.html", {"webhooks": rows, "kinds": kinds})
+    return _show_all(request, WebhookForm(initial={"events": WebhookKind.values}))
 
 
 @never_cache
 @sensitive_variables("secret")
 @require_POST
 def create(request: Any) -> HttpResponse:
-    """Make a webhook, and show its secret once."""
-    webhook = registry.make(request.caller, **WebhookForm(request.POST).values())
+    """Make a webhook, and show its secret once; or show again what cannot be used."""
+    form = WebhookForm(request.POST)
+    if not form.is_valid():
+        return _show_all(request, form)
+    webhook = registry.make(request.caller, **form.cleaned_data)
     return _show(request, webhook, secret=signatures.secret_of(webhook))
 
 
@@ -60,7 +66,10 @@ def webhook(request: Any, webhook_id: Any) -> HttpResponse:
     """Show a webhook and its deliveries, or change it."""
     current = registry.find(request.caller, webhook_id)
     if request.method == "POST":
-        registry.change(current, **WebhookForm(request.POST).values())
+        form = WebhookForm(request.POST)
+        if not form.is_valid():
+            return _show(request, current, form=form)
+        registry.change(current, **form.cleaned_data)
         messages.success(request, _("The webhook is changed."))
         return redirect("webhook", current.uuid)
     return _show(request, current)
@@ -103,11 +112,23 @@ def delete(request: Any, webhook_id: Any) -> HttpResponse:
     return redirect("webhooks")
 
 
-def _show(request: Any, webhook: Webhook, *, secret: str = "") -> HttpResponse:
+def _show_all(request: Any, form: WebhookForm) -> HttpResponse:
+    context = {"webhooks": registry.of_caller(request.caller), "form": form}
+    return render(request, "kbsite/webhooks.html", context, status=_status(form))
+
+
+def _show(
+    request: Any, webhook: Webhook, *, form: WebhookForm | None = None, secret: str = ""
+) -> HttpResponse:
+    form = form or WebhookForm(initial=model_to_dict(webhook, list(WebhookForm.base_fields)))
     context = {
         "webhook": webhook,
-        "kinds": WebhookKind.choices,
+        "form": form,
         "deliveries": webhook.deliveries.all()[:SHOWN],
         "secret": secret,
     }
-    return render(request, "kbsite/webhook.html", context)
+    return render(request, "kbsite/webhook.html", context, status=_status(form))
+
+
+def _status(form: WebhookForm) -> int:
+    return 422 if form.errors else 200

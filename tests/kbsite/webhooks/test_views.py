@@ -1,5 +1,7 @@
 """The pages of webhooks."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -41,7 +43,51 @@ def test_a_webhook_is_changed_switched_tested_and_deleted(page: Client) -> None:
     assert "None yet" in text_of(page.get("/webhooks/"))
 
 
-def test_an_incomplete_form_says_what_is_missing(page: Client) -> None:
-    refused = page.post("/webhooks/create/", {"url": "https://example.org/"})
+def test_an_incomplete_form_is_shown_again_with_what_is_missing(page: Client) -> None:
+    refused = page.post("/webhooks/create/", {"url": "https://example.org/", "description": "Bot"})
     assert refused.status_code == 422
-    assert "Tell it when: This field is required." in text_of(refused)
+    html = text_of(refused)
+    assert 'id="events-error"><p>This field is required.</p>' in html
+    assert 'value="https://example.org/"' in html
+    assert 'value="Bot"' in html
+    assert 'name="events" value="job.done">' in html, "not checked"
+
+
+def test_the_form_says_beforehand_that_its_address_needs_https(page: Client, settings: Any) -> None:
+    assert "It begins with https://, and other servers can reach it." in text_of(
+        page.get("/webhooks/")
+    )
+    settings.WEBHOOK_PRIVATE_ADDRESSES = True
+    assert "It begins with https:// or http://." in text_of(page.get("/webhooks/"))
+
+
+@pytest.mark.parametrize(
+    ("url", "flaw"),
+    [
+        ("http://example.org/", "The address has to begin with https://"),
+        ("https://localhost/", "This is no public address."),
+        ("https://ada:secret@example.org/", "Leave the user&#x27;s name, the password"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_refused_at_its_field(
+    page: Client, url: str, flaw: str
+) -> None:
+    page.post("/webhooks/create/", NEW)
+    webhook = Webhook.objects.get()
+    for address in ("/webhooks/create/", f"/webhooks/{webhook.uuid}/"):
+        refused = page.post(address, {**NEW, "url": url})
+        assert refused.status_code == 422
+        html = text_of(refused)
+        assert f'id="url-error"><p>{flaw}' in html
+        assert f'value="{url}"' in html
+        assert "/api/v1/docs" not in html
+        assert "whsec_" not in html
+    webhook.refresh_from_db()
+    assert webhook.url == NEW["url"]
+    assert Webhook.objects.count() == 1
+
+
+def test_a_flaw_of_an_address_is_told_in_the_language_of_the_page(page: Client) -> None:
+    german = {"Accept-Language": "de"}
+    refused = page.post("/webhooks/create/", {**NEW, "url": "http://x.org/"}, headers=german)
+    assert "Die Adresse muss mit https:// beginnen" in text_of(refused)
