@@ -39,6 +39,7 @@ class ChosenItems:
     videos: tuple[Video, ...] = ()
     documents: tuple[Source, ...] = ()
     lectures: tuple[LectureSession, ...] = ()
+    missing: int = 0  # how many others are not there any more
 
     @property
     def count(self) -> int:
@@ -53,7 +54,7 @@ class ChosenItems:
 def select(scope: Scope, references: Sequence[str], *, write: bool = True) -> ChosenItems:
     """Find items by their references, such as ``video-12``.
 
-    Raises ``InvalidInput`` for none or too many, ``NotFound`` if one of them is not visible, and
+    Raises ``InvalidInput`` for none or too many, ``NotFound`` if none of them is visible, and
     ``Forbidden`` if one of them may only be read and is to be changed (``write``).
     """
     unique = list(dict.fromkeys(references))
@@ -70,11 +71,17 @@ def select(scope: Scope, references: Sequence[str], *, write: bool = True) -> Ch
         table: tuple(visible[table].select_related("collection").filter(pk__in=keys[table]))
         for table in visible
     }
-    if sum(map(len, rows.values())) != len(unique):
-        raise NotFound("Some of these are not there any more.", hint="Reload the library.")
+    missing = len(unique) - sum(map(len, rows.values()))
+    if missing == len(unique):
+        raise NotFound(
+            "None of these is there any more." if missing > 1 else "It is not there any more.",
+            hint="Reload the library.",
+        )
     for collection in {row.collection_id for table in rows.values() for row in table if write}:
         scope.require_write(collection)
-    return ChosenItems(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
+    return ChosenItems(
+        videos=rows["video"], documents=rows["document"], lectures=rows["lecture"], missing=missing
+    )
 
 
 def _check_number(references: Sized) -> None:

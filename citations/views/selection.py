@@ -21,7 +21,7 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from citations.views import tagging, undo_offers
+from citations.views import missing_items, tagging, undo_offers
 from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
@@ -43,6 +43,7 @@ def change(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     if request.POST.get("action") == "rename":
         chosen = selection.select(request.access, request.POST.getlist("item"))
+        missing_items.tell(request, chosen)
         rows = item_details.by_reference(chosen)
         return _titles(request, rows, titles=rows)
     name = request.POST.get("action", "")
@@ -61,6 +62,7 @@ def change(request: PageRequest) -> HttpResponse:
         _keep_chosen(request)
     if outcome[1]:
         (messages.success if outcome[0] else messages.warning)(request, outcome[1])
+    missing_items.tell(request, chosen)
     return redirect("archive") if name == "export" else back(request, reverse("library"))
 
 
@@ -88,6 +90,7 @@ def rename(request: PageRequest) -> HttpResponse:
         messages.success(request, _counted(text, count))
     else:
         _offer_old_titles(request, changed)
+    missing_items.tell(request, chosen)
     return back(request, reverse("library"))
 
 
@@ -123,7 +126,7 @@ def _titles(
     An error is shown beside the title that it complains of.
     """
     words = item_details.first_words(items)
-    order = list(dict.fromkeys(request.POST.getlist("item")))
+    order = [key for key in dict.fromkeys(request.POST.getlist("item")) if key in items]
     focused = error.complaints[0][0] if error else "".join(order[:1])
     context = {
         "rows": [(key, str(titles[key]), words.get(key, "")) for key in order],

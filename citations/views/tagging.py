@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
-from citations.views import undo_offers
+from citations.views import missing_items, undo_offers
 from transcripts.errors import InvalidInput
 from transcripts.views.requests import PageRequest, back
 
@@ -46,14 +46,16 @@ def tag_back(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     gained, lost = (_read(request.POST.getlist(name)) for name in (GAINED, LOST))
     references = {reference for _, *names in (*gained, *lost) for reference in names}
-    selection.select(request.access, sorted(references))  # raises for nothing at all
+    chosen = selection.select(request.access, sorted(references))  # raises for nothing at all
+    there = item_details.by_reference(chosen)
     with transaction.atomic():
-        for tag, *names in gained:
-            selection.tag(selection.select(request.access, names), remove=[tag])
-        for tag, *names in lost:
-            selection.tag(selection.select(request.access, names), add=[tag])
+        for rows, change in ((gained, "remove"), (lost, "add")):
+            for tag, *names in rows:
+                if names := [name for name in names if name in there]:
+                    selection.tag(selection.select(request.access, names), **{change: [tag]})
     undo_offers.forget(request, undo_offers.TAGS)
-    count = len(references)
+    missing_items.tell(request, chosen)
+    count = chosen.count
     text = ngettext(
         "%(count)s item has its earlier tags again.",
         "%(count)s items have their earlier tags again.",

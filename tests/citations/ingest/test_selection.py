@@ -49,6 +49,19 @@ def test_what_there_is_none_of_cannot_be_selected(both: Scope, reference: str) -
         selection.select(both, [reference])
 
 
+def test_what_is_still_there_is_selected_and_the_rest_is_counted(
+    chosen: ChosenItems, both: Scope
+) -> None:
+    talk = chosen.videos[0]
+    again = selection.select(both, [f"video-{talk.pk}", "video-987654", "document-987654"])
+    assert (again.videos, again.count, again.missing) == ((talk,), 1, 2)
+    assert chosen.missing == 0
+    with pytest.raises(NotFound, match="None of these is there any more"):
+        selection.select(both, ["video-987654", "document-987654"])
+    with pytest.raises(NotFound, match="It is not there any more"):
+        selection.select(both, ["video-987654"])
+
+
 def test_none_and_too_many_are_refused(both: Scope) -> None:
     with pytest.raises(InvalidInput, match="Nothing is selected"):
         selection.select(both, [])

@@ -1,5 +1,6 @@
 """What is done with the selected items of the library, and what stays selected."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -188,7 +189,53 @@ def test_a_thousand_items_are_renamed_at_once(page: Client) -> None:
     chosen = [f"video-{number}" for number in range(1, 1_001)]
     titles = {f"title-{reference}": "Moss" for reference in chosen}
     response = page.post("/library/rename/", {"item": chosen, **titles})
-    assert "Some of these are not there any more." in text_of(response)
+    assert "None of these is there any more." in text_of(response)
+
+
+def test_what_is_not_there_any_more_is_told_and_the_rest_is_done(
+    page: Client, talk: Video, other: Video
+) -> None:
+    chosen = [f"video-{video.pk}" for video in (talk, other)]
+    page.post(CHANGE, {"item": chosen[1], "action": "delete"})  # in another tab
+    shown = page.post(CHANGE, {"item": chosen, "action": "tag", "tags": "ice"}, follow=True)
+    assert "1 item tagged." in text_of(shown)
+    assert "1 item was not there any more." in text_of(shown)
+    assert selected(shown) == chosen[:1]
+    talk.refresh_from_db()
+    assert talk.tags == ["ice"]
+
+    titles = page.post(CHANGE, {"item": chosen, "action": "rename"})
+    assert "1 item was not there any more." in text_of(titles)
+    assert "Lecture on ice" not in text_of(titles)
+    sent = {"item": chosen, f"title-{chosen[0]}": "Moss", f"title-{chosen[1]}": "Ice"}
+    shown = page.post("/library/rename/", sent, follow=True)
+    assert "1 item was not there any more." in text_of(shown)
+    talk.refresh_from_db()
+    assert talk.title == "Moss"
+
+
+def test_a_fault_of_a_title_is_shown_though_another_item_is_not_there_any_more(
+    page: Client, talk: Video
+) -> None:
+    chosen = [f"video-{talk.pk}", "video-987654"]
+    titles = {f"title-{reference}": " " for reference in chosen}
+    refused = page.post("/library/rename/", {"item": chosen, **titles})
+    assert refused.status_code == 422
+    assert "The title is empty." in text_of(refused)
+
+
+def test_tags_are_taken_back_from_what_is_still_there(
+    page: Client, talk: Video, other: Video
+) -> None:
+    chosen = [f"video-{video.pk}" for video in (talk, other)]
+    gained = [json.dumps(["ice", *chosen]), json.dumps(["snow", chosen[1]])]
+    page.post(CHANGE, {"item": chosen, "action": "tag", "tags": "ice"})
+    page.post(CHANGE, {"item": chosen[1], "action": "delete"})
+    shown = page.post("/library/tag-back/", {"gained": gained}, follow=True)
+    assert "1 item has its earlier tags again." in text_of(shown)
+    assert "1 item was not there any more." in text_of(shown)
+    talk.refresh_from_db()
+    assert talk.tags == []
 
 
 def actions(response: Any) -> dict[str | None, set[str]]:
