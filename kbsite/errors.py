@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
+from citations.views.page_errors import for_pages
 from kbsite.form_pages import SAFE, page_above, page_of_form
 from transcripts.errors import (
     Conflict,
@@ -208,7 +209,7 @@ def error_response(request: HttpRequest, error: KnowledgeBaseError) -> HttpRespo
     """Return problem details, a page, or a fragment for htmx and for a page that streams."""
     if request.path_info.startswith(API):
         return problem_response(error)
-    page = error_page(request, error, status_of(error))
+    page = error_page(request, for_pages(error), status_of(error))
     _say_when_to_return(page, error)
     return page
 

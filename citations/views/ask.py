@@ -22,6 +22,7 @@ from citations.notebook.answers import AnswerRecord
 from citations.notebook.shared_conversations import ShareChoice
 from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
+from citations.views.page_errors import for_pages
 from transcripts import library
 from transcripts.alphabet import alphabetical
 from transcripts.errors import KnowledgeBaseError, NotFound
@@ -140,6 +141,7 @@ def _render_refusal(
     form: AskForm,
 ) -> HttpResponse:
     """Show why a question was refused, and keep the typed question."""
+    error = for_pages(error)
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
         return render(request, "citations/_answer_error.html", {"error": error}, status=status)

@@ -24,6 +24,7 @@ from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.hit_place import hit_place
+from citations.views.page_errors import for_pages
 from citations.views.search_form import (
     LISTS,
     MAX_PASSAGES,
@@ -147,7 +148,7 @@ def show_search(request: PageRequest) -> HttpResponse:
         if request.htmx:
             raise  # the page stays, and the message is shown on top
         status = 404 if isinstance(error, NotFound) else 422
-        context = {"criteria": form.question(), "modes": MODES, "error": error}
+        context = {"criteria": form.question(), "modes": MODES, "error": for_pages(error)}
         return render(request, "citations/search.html", context, status=status)
     return _respond(request, context)
 

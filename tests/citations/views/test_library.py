@@ -14,7 +14,7 @@ from citations.models import Archive, Deletion, EmbeddingSpace, LectureSession, 
 from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
-from tests.makers import make_cues, make_document, make_source, make_video, make_wav
+from tests.makers import make_cues, make_document, make_source, make_user, make_video, make_wav
 from transcripts import collections, media
 from transcripts.models import Collection, Feed, Job, Video
 
@@ -39,6 +39,17 @@ def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> N
     assert "ask an owner" in read_only
     assert 'action="/library/sample/"' in read_only
     assert 'href="/add/"' not in read_only
+
+
+def test_a_member_of_no_collection_learns_so(client: Client, talk: Video, viewer: Client) -> None:
+    client.force_login(make_user("nobody"))
+    empty = text_of(client.get("/library/"))
+    assert "You are in no collection." in empty
+    assert "ask an owner to add you to one" in empty
+    assert 'href="/collections/">Make a collection</a>' in empty
+    assert "Nobody has added anything" not in empty
+    Video.objects.all().delete()
+    assert "Nobody has added anything" in text_of(viewer.get("/library/"))
 
 
 def test_an_empty_list_says_that_something_is_on_its_way(

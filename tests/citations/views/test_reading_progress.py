@@ -109,6 +109,20 @@ def test_a_source_is_marked_as_read_and_as_unread(page: Client, talk: Source) ->
     assert not ReadingProgress.objects.exists()
 
 
+def test_a_source_that_one_may_not_read_any_more_is_told_in_words_of_the_page(
+    page: Client, owner: User, talk: Source
+) -> None:
+    owner.memberships.all().delete()
+    for headers in ({}, {"HX-Request": "true"}):
+        refused = page.post(f"/sources/{talk.uuid}/progress/", {"read": "1"}, headers=headers)
+        assert refused.status_code == 404
+        html = text_of(refused)
+        assert "There is no such source." in html
+        assert "you may not read it any more. Ask an owner of its collection." in html
+        for foreign in (f"“{talk.uuid}”", "kb sources", "list_sources"):
+            assert foreign not in html
+
+
 @pytest.mark.parametrize("position", ["", "-1", "soon", "9" * 30, "1.5", "١"])
 def test_a_position_that_is_no_number_is_refused(page: Client, talk: Source, position: str) -> None:
     refused = page.post(f"/sources/{talk.uuid}/progress/", {"position": position})

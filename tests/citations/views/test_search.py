@@ -346,6 +346,17 @@ def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source
     )
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_chosen_source_that_one_may_not_read_any_more_is_told_in_words_of_the_page(
+    page: Client, stranger: Client, source: Source, method: str
+) -> None:
+    address = {"get": "/search/", "post": "/ask/"}[method]
+    refused = getattr(stranger, method)(address, {"q": "error", "source": str(source.uuid)})
+    assert refused.status_code == 404
+    assert "There is no such source." in text_of(refused)
+    assert "list_sources" not in text_of(refused)
+
+
 def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
     html = text_of(page.get("/search/?q=zebra&mode=words&tag=none"))
     assert "Nothing was found for “zebra”" in html

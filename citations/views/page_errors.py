@@ -1,0 +1,18 @@
+"""Errors in the words of pages: ids, commands and tools belong to the other doors."""
+
+from typing import Final
+
+from citations.errors import SourceNotFound
+from transcripts.errors import KnowledgeBaseError
+
+SOURCE_NOTE: Final = "There is no such source."
+SOURCE_HINT: Final = (
+    "It was deleted, or you may not read it any more. Ask an owner of its collection."
+)
+
+
+def for_pages(error: KnowledgeBaseError) -> KnowledgeBaseError:
+    """Return what pages say of an error, with its class and so its status."""
+    if isinstance(error, SourceNotFound) and error.hint == error.default_hint:
+        return SourceNotFound(SOURCE_NOTE, hint=SOURCE_HINT)
+    return error
