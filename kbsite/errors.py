@@ -239,8 +239,8 @@ def _is_opened_form(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 def _form_expected(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    hint = _("The page that it belongs to has the form.")
-    error = {"message": _("This address only takes what a form sends."), "hint": hint}
+    message = _("This address only takes what a form sends.")
+    error = {"message": message, "hint": _("Nothing was changed.")}
     page = error_page(request, error, refusal.status_code)
     page["Allow"] = refusal["Allow"]
     return page

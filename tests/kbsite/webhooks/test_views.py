@@ -78,7 +78,7 @@ def test_an_address_that_cannot_be_used_is_refused_at_its_field(
         refused = page.post(address, {**NEW, "url": url})
         assert refused.status_code == 422
         html = text_of(refused)
-        assert f'id="url-error"><p>{flaw}' in html
+        assert f'id="url-note"><p>{flaw}' in html
         assert f'value="{url}"' in html
         assert "/api/v1/docs" not in html
         assert "whsec_" not in html
