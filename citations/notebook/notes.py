@@ -108,7 +108,7 @@ def keep_conversation(scope: Scope, user: User | None, conversation: Conversatio
     Raises what ``keep`` raises.
     """
     states = (AnswerState.ANSWERED, AnswerState.PARTIAL)
-    answers = conversation.answers.filter(state__in=states).order_by("ordinal")
+    answers = list(conversation.answers.filter(state__in=states).order_by("ordinal"))
     if not answers:
         raise Conflict("Nothing was answered in this conversation.", hint="Ask first.")
     target = _target(scope, conversation, answers)
