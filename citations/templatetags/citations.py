@@ -150,7 +150,7 @@ def marked_speech(passage: Passage) -> SafeString:
 
 @register.filter
 def rendered(page: Page, marks: MarkedText) -> SafeString:
-    """Sanitise the HTML of a page, and mark the spans of its text."""
+    """Sanitise the HTML of a page, mark the spans of its text, and continue its tables."""
     spans, labels = _spans_of(marks), _labels_of(marks)
     markup = below_title(sanitize(page.html))
     marked_page = mark(markup, page.text, spans, labels)

@@ -11,23 +11,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from kbsite.form_pages import page_above, takes_get
 from tests.html import text_of
-from tests.makers import make_user
-from transcripts.models import Collection
 
 NOT_PAGES = ("admin/", "api/", "^", ".well-known/")
 FILLED = {"int": "7", "uuid": str(UUID(int=7)), "str": "x", "slug": "x"}
 LECTURE = f"/lectures/{UUID(int=7)}/"
-
-
-@pytest.fixture
-def user(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def page(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
 
 
 def patterns(rows: list[URLPattern | URLResolver]) -> Iterator[tuple[str, URLPattern]]:
@@ -151,9 +138,9 @@ def test_a_page_that_fails_as_it_is_reloaded_leads_not_to_itself(page: Client) -
     assert "Back to the form" not in text_of(opened)
 
 
-def test_a_form_that_has_expired_leads_back_to_it(user: User) -> None:
+def test_a_form_that_has_expired_leads_back_to_it(owner: User) -> None:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    browser.force_login(owner)
     form = {"referer": "http://testserver/collections/"}
     refused = browser.post("/collections/create/", {"name": "New"}, headers=form)
     assert refused.status_code == 403

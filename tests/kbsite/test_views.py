@@ -28,30 +28,16 @@ from tests.html import text_of
 from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, WorkerPulse
 
-
-@pytest.fixture
-def user(collection: Collection) -> User:
-    """Somebody with a collection."""
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def page(client: Client, user: User) -> Client:
-    """A browser in which she is signed in."""
-    client.force_login(user)
-    return client
-
-
 # Signing in
 
 
-def test_home_leads_to_the_library_by_way_of_signing_in(client: Client, user: User) -> None:
+def test_home_leads_to_the_library_by_way_of_signing_in(client: Client, owner: User) -> None:
     assert client.get("/")["Location"] == "/sign-in/?next=/"
-    client.force_login(user)
+    client.force_login(owner)
     assert client.get("/")["Location"] == "/library/"
 
 
-def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, user: User) -> None:
+def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, owner: User) -> None:
     response = client.post(
         "/sign-in/?next=/activity/",
         {"username": "ada", "password": "correct horse battery", "next": "/activity/"},
@@ -59,29 +45,29 @@ def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, user:
     assert response["Location"] == "/activity/"
 
 
-def test_a_wrong_password_says_what_to_check(client: Client, user: User) -> None:
+def test_a_wrong_password_says_what_to_check(client: Client, owner: User) -> None:
     html = text_of(client.post("/sign-in/", {"username": "ada", "password": "wrong"}))
     assert "do not fit together" in html
     assert "_auth_user_id" not in client.session
 
 
-def test_a_link_signs_in_once(client: Client, user: User) -> None:
-    path = f"/sign-in/{SignInLink.issue(user)}/"
+def test_a_link_signs_in_once(client: Client, owner: User) -> None:
+    path = f"/sign-in/{SignInLink.issue(owner)}/"
     assert client.get(path)["Location"] == "/library/"
     assert client.get("/library/").status_code == 200
     assert Client().get(path).status_code == 410
 
 
 def test_a_link_that_is_loaded_twice_in_one_browser_still_leads_in(
-    client: Client, user: User
+    client: Client, owner: User
 ) -> None:
-    path = f"/sign-in/{SignInLink.issue(user)}/"
+    path = f"/sign-in/{SignInLink.issue(owner)}/"
     client.get(path)
     assert client.get(path)["Location"] == "/library/"
 
 
-def test_an_expired_link_says_how_to_get_another(client: Client, user: User) -> None:
-    secret = SignInLink.issue(user)
+def test_an_expired_link_says_how_to_get_another(client: Client, owner: User) -> None:
+    secret = SignInLink.issue(owner)
     SignInLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     response = client.get(f"/sign-in/{secret}/")
     assert response.status_code == 410
@@ -89,15 +75,15 @@ def test_an_expired_link_says_how_to_get_another(client: Client, user: User) -> 
 
 
 @pytest.mark.parametrize("valid", [True, False])
-def test_a_links_address_does_not_travel_on(client: Client, user: User, valid: bool) -> None:
-    secret = SignInLink.issue(user) if valid else "wrong"
+def test_a_links_address_does_not_travel_on(client: Client, owner: User, valid: bool) -> None:
+    secret = SignInLink.issue(owner) if valid else "wrong"
     response = client.get(f"/sign-in/{secret}/")
     assert response["Referrer-Policy"] == "no-referrer"
     assert "no-store" in response["Cache-Control"]
 
 
-def test_looking_at_a_links_head_does_not_use_it_up(client: Client, user: User) -> None:
-    path = f"/sign-in/{SignInLink.issue(user)}/"
+def test_looking_at_a_links_head_does_not_use_it_up(client: Client, owner: User) -> None:
+    path = f"/sign-in/{SignInLink.issue(owner)}/"
     assert client.head(path).status_code == 405
     assert client.get(path).status_code == 302
 
@@ -112,9 +98,9 @@ def test_looking_at_a_links_head_does_not_use_it_up(client: Client, user: User) 
     ],
 )
 def test_a_link_leads_only_to_pages_of_this_site(
-    client: Client, user: User, wanted: str, given: str
+    client: Client, owner: User, wanted: str, given: str
 ) -> None:
-    assert client.get(f"/sign-in/{SignInLink.issue(user)}/", {"next": wanted})["Location"] == given
+    assert client.get(f"/sign-in/{SignInLink.issue(owner)}/", {"next": wanted})["Location"] == given
 
 
 def test_signing_out_takes_a_form_of_this_site(page: Client) -> None:
@@ -123,9 +109,9 @@ def test_signing_out_takes_a_form_of_this_site(page: Client) -> None:
     assert page.get("/library/").status_code == 302
 
 
-def test_a_form_from_elsewhere_is_refused_with_a_page_that_helps(user: User) -> None:
+def test_a_form_from_elsewhere_is_refused_with_a_page_that_helps(owner: User) -> None:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    browser.force_login(owner)
     response = browser.post("/collections/create/", {"name": "x"})
     assert response.status_code == 403
     assert "This form has expired" in text_of(response)
@@ -246,7 +232,7 @@ def test_a_disk_that_is_nearly_full_degrades_the_server(
     assert client.get("/readyz").status_code == 200
 
 
-def test_details_of_the_state_are_for_superusers(client: Client, user: User, boss: User) -> None:
+def test_details_of_the_state_are_for_superusers(client: Client, owner: User, boss: User) -> None:
     def answer(**headers: str) -> Any:
         return client.get("/readyz", headers=headers).json()["checks"][0]
 
@@ -254,7 +240,7 @@ def test_details_of_the_state_are_for_superusers(client: Client, user: User, bos
         return f"Bearer {ApiToken.issue(of, name='monitor')[1]}"
 
     plain = {"name": "PostgreSQL", "state": "ok"}
-    assert answer() == answer(authorization=bearer(user)) == plain
+    assert answer() == answer(authorization=bearer(owner)) == plain
     assert answer(authorization="Bearer kb_wrong") == plain
     assert "embedded" in answer(authorization=bearer(boss))["detail"]
 
@@ -268,12 +254,12 @@ def test_the_doctor_and_the_probe_name_the_same_checks(client: Client, db: None)
 # Tokens
 
 
-def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, user: User) -> None:
+def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, owner: User) -> None:
     html = text_of(page.post("/tokens/create/", {"name": "Laptop", "can_write": "on"}))
     secret = re.findall(r'id="token-text">(kb_[\w-]+)<', html)[0]
     token = ApiToken.find(secret)
     assert token is not None
-    assert (token.user, token.can_write, token.limited) == (user, True, False)
+    assert (token.user, token.can_write, token.limited) == (owner, True, False)
     assert "http://testserver/mcp" in html
     assert secret not in text_of(page.get("/tokens/"))
 
@@ -353,8 +339,8 @@ def test_a_token_without_a_name_is_not_made(page: Client) -> None:
     assert page.post("/tokens/create/", {"name": " "}).status_code == 422
 
 
-def test_a_revoked_token_no_longer_works(page: Client, user: User) -> None:
-    token, secret = ApiToken.issue(user, name="Old")
+def test_a_revoked_token_no_longer_works(page: Client, owner: User) -> None:
+    token, secret = ApiToken.issue(owner, name="Old")
     page.post(f"/tokens/{token.pk}/revoke/")
     assert ApiToken.find(secret) is None
 
