@@ -32,7 +32,8 @@ from kept import kept_vectors
 
 from citations.evaluation import questions as gold_questions
 from citations.evaluation import search_quality
-from citations.evaluation.metrics import Gold, Scores, mean, score
+from citations.evaluation.gold import Gold
+from citations.evaluation.metrics import Scores, mean, score
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
 from citations.evaluation.search_quality import Approach

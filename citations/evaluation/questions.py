@@ -4,8 +4,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from citations.errors import InvalidGold
-from citations.evaluation import metrics
-from citations.evaluation.metrics import Gold, Range
+from citations.evaluation import gold
+from citations.evaluation.gold import Gold, Range
 from citations.models import Mark, Source
 from transcripts.scope import Scope
 
@@ -29,9 +29,9 @@ def from_file(data: str | bytes) -> tuple[list[Question], tuple[InvalidGold, ...
 
     Raises ``InvalidGold`` if no line can be used.
     """
-    gold = metrics.parse(data)
-    questions = [Question(query=line.query, answers=(line,)) for line in gold.lines]
-    return questions, gold.rejected
+    parsed = gold.parse(data)
+    questions = [Question(query=line.query, answers=(line,)) for line in parsed.lines]
+    return questions, parsed.rejected
 
 
 def from_marks(scope: Scope, *, user: str = "") -> list[Question]:

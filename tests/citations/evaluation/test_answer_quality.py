@@ -3,7 +3,7 @@
 import pytest
 
 from citations.evaluation import answer_quality
-from citations.evaluation.metrics import Gold
+from citations.evaluation.gold import Gold
 from citations.evaluation.questions import Question
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline

@@ -7,7 +7,7 @@ import pytest
 from citations.errors import InvalidGold
 from citations.evaluation import questions as gold_questions
 from citations.evaluation import search_quality
-from citations.evaluation.metrics import Gold
+from citations.evaluation.gold import Gold
 from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, QualityReport
 from citations.library.filters import Filter
