@@ -2,37 +2,33 @@
 
 import json
 import re
-import shutil
-import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
-from types import MappingProxyType
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
 from citations.notebook import archive_pages, export, highlights, obsidian, web_annotations
+from citations.notebook.archive_folders import ArchiveFolders, page_path
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
-from citations.notebook.obsidian import FileNames, front_matter
+from citations.notebook.obsidian import front_matter
 from citations.text.markdown import escape_markdown
 from transcripts import media
-from transcripts.alphabet import alphabet_key, alphabetical
+from transcripts.alphabet import alphabetical
 from transcripts.models import Collection, MediaFile, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
 
 _SUFFIX: Final = re.compile(r"\.[a-zA-Z0-9]{1,8}")
 BATCH: Final = 50  # rows that are read at once
-IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
 Progress = Callable[[int, int], None]  # done, of how many
 
 
@@ -60,16 +56,8 @@ def write(
         contents.write()
 
 
-class _Entry(NamedTuple):
-    """A page in the index."""
-
-    title: str
-    path: str
-    collection: str
-
-
 class _Contents:
-    """The files of an archive, and their index."""
+    """What an archive contains."""
 
     def __init__(
         self,
@@ -83,9 +71,7 @@ class _Contents:
         with_media: bool,
     ) -> None:
         self.scope, self.user, self.collection = scope, user, collection
-        self.archive, self.progress = archive, progress
-        self.names: dict[str, FileNames] = {}
-        self.index: dict[str, list[_Entry]] = {}  # by folders
+        self.folders, self.progress = ArchiveFolders(archive), progress
         self.with_media = with_media
         self.media: dict[int, str] = {}  # of videos: the paths of their files
         self.players: dict[str, MediaFile] = {}  # of those files, by the pages of their sources
@@ -109,15 +95,25 @@ class _Contents:
     def write(self) -> None:
         self.progress(0, self.total)
         sources = self.sources.defer("document__outline").order_by(alphabetical("title"), "pk")
-        self.write_json("sources.json", map(self.write_source, sources.iterator(chunk_size=1)))
+        self.write_rows("sources.json", map(self.write_source, sources.iterator(chunk_size=1)))
         self.write_highlights()
         notes = self.notes.order_by("pk")
-        self.write_json("notes.json", map(self.write_note, notes.iterator(chunk_size=BATCH)))
+        self.write_rows("notes.json", map(self.write_note, notes.iterator(chunk_size=BATCH)))
         conversations = self.conversations.order_by("pk")
-        self.write_json(
+        self.write_rows(
             "questions.json", map(self.write_conversation, conversations.iterator(chunk_size=BATCH))
         )
-        self.write_index()
+        title = self.collection.title if self.collection else _("Library")
+        self.folders.write_index(title, player=self.player)
+
+    def write_rows(self, path: str, rows: Iterable[dict[str, Any]]) -> None:
+        """Write rows, and tell of each."""
+        self.folders.write_json(path, map(self.count, rows))
+
+    def count(self, row: dict[str, Any]) -> dict[str, Any]:
+        self.done += 1
+        self.progress(self.done, max(self.total, self.done))
+        return row
 
     def write_source(self, source: Source) -> dict[str, Any]:
         played = self.write_media(source.video)
@@ -131,17 +127,17 @@ class _Contents:
         page = archive_pages.of_source(
             source, file=f"../{played}" if played else "", original=original
         )
-        path = self.write_file(
+        path = self.folders.write_text(
             "Sources",
             source.title,
             parts,
             page=page,
             language=source.language,
-            collection=source.collection,
+            collection=source.collection.title,
         )
-        self.pages[source.pk] = _page_of(path)
+        self.pages[source.pk] = page_path(path)
         if played and source.video:
-            self.players[_page_of(path)] = source.video.media
+            self.players[page_path(path)] = source.video.media
         return {
             "id": str(source.uuid),
             "kind": source.kind,
@@ -167,11 +163,9 @@ class _Contents:
             return ""
         name = PurePath(source.document.name)
         is_usual = _SUFFIX.fullmatch(name.suffix)
-        own = self.names.setdefault("Originals", FileNames()).of(
-            name.stem if is_usual else name.name
-        )
+        own = self.folders.name("Originals", name.stem if is_usual else name.name)
         path = f"originals/{own}{name.suffix.lower() if is_usual else ''}"
-        with self.open(path) as file:
+        with self.folders.open(path) as file:
             for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
                 file.write(data)
         return path
@@ -181,9 +175,9 @@ class _Contents:
         if not self.with_media or video is None or video.player != Player.FILE:
             return ""
         if video.pk not in self.media:
-            name = self.names.setdefault("Media", FileNames()).of(str(video))
+            name = self.folders.name("Media", str(video))
             path = f"media/{name}{PurePath(video.media.name).suffix.lower()}"
-            with self.open(path, zipfile.ZIP_STORED) as file:  # it is compressed as it is
+            with self.folders.open(path, zipfile.ZIP_STORED) as file:  # it is compressed as it is
                 for piece in media.pieces(video.media):
                     file.write(piece)
             self.media[video.pk] = path
@@ -194,21 +188,21 @@ class _Contents:
         placed = highlights.place(rows.iterator(chunk_size=BATCH))
         for source, members in groupby(placed, key=lambda highlight: highlight.row.source):
             kept, page = [*members], self.pages.get(source.pk)
-            self.write_file(
+            self.folders.write_text(
                 "Highlights",
                 source.title,
                 [obsidian.of_source(source, kept)],
                 page=archive_pages.of_highlights(source, kept),
                 links={_("Source"): f"../{page}"} if page else {},
-                collection=source.collection,
+                collection=source.collection.title,
             )
-        with self.open("highlights.jsonld") as file:
+        with self.folders.open("highlights.jsonld") as file:
             again = highlights.place(rows.iterator(chunk_size=BATCH))
             web_annotations.write(again, file)
 
     def write_note(self, note: Note) -> dict[str, Any]:
         parts = [f"# {escape_markdown(note.title)}\n", note.text]
-        path = self.write_file("Notes", note.title, parts, collection=note.collection)
+        path = self.folders.write_text("Notes", note.title, parts, collection=note.collection.title)
         return {
             "id": str(note.uuid),
             "title": note.title,
@@ -223,106 +217,19 @@ class _Contents:
     def write_conversation(self, conversation: Conversation) -> dict[str, Any]:
         text = export.render(self.scope, self.user, conversation, ExportFormat.MARKDOWN)
         title, collection = conversation.title, conversation.collection
-        path = self.write_file("Questions", title, [text], collection=collection)
+        path = self.folders.write_text("Questions", title, [text], collection=collection.title)
         whole: dict[str, Any] = json.loads(
             export.render(self.scope, self.user, conversation, ExportFormat.JSON)
         )
         return {**whole, "file": path}
 
-    def write_file(
-        self,
-        folder: str,
-        title: str,
-        parts: Sequence[str],
-        *,
-        page: Iterable[str] | None = None,
-        links: Mapping[str, str] = MappingProxyType({}),
-        language: str = "",
-        collection: Collection | None = None,
-    ) -> str:
-        """Write a Markdown file, and beside it a page of the same parts, or of ``page``; return the
-        path of the file in the ZIP.
-        """
-        name = self.names.setdefault(folder, FileNames()).of(title)
-        path = f"{folder.lower()}/{name}.md"
-        with self.open(path) as file:
-            for part in parts:
-                file.write(f"{part}\n".encode())
-        shown = archive_pages.page(
-            title,
-            parts if page is None else page,
-            links={_("All"): "../index.html", **links, "Markdown": f"{name}.md"},
-            language=language,
-        )
-        with self.open(_page_of(path)) as file:
-            for text in shown:
-                file.write(text.encode())
-        entry = _Entry(title, _page_of(path), collection.title if collection else "")
-        self.index.setdefault(folder, []).append(entry)
-        return path
-
-    def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
-        """Begin a file of the ZIP, which is dated today."""
-        about = zipfile.ZipInfo(path, timezone.localtime().timetuple()[:6])
-        about.compress_type = compression
-        return self.archive.open(about, "w", force_zip64=True)
-
-    def write_json(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
-        """Write rows, which write their own files meanwhile: a ZIP takes one file at a time."""
-        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
-            for number, row in enumerate(rows):
-                text = json.dumps(row, ensure_ascii=False)
-                spool.write(f"{',' if number else '['}\n{text}".encode())
-                self.done += 1
-                self.progress(self.done, max(self.total, self.done))
-            spool.write(b"\n]\n" if spool.tell() else b"[]\n")
-            spool.seek(0)
-            with self.open(name) as file:
-                shutil.copyfileobj(spool, file)
-
-    def write_index(self) -> None:
-        """Write the page that leads to all files."""
-        title = self.collection.title if self.collection else _("Library")
-        about = _(
-            "Written on %(day)s. Beside each page stands the same as a Markdown file, and beside"
-            " this one as JSON."
-        ) % {"day": date_format(timezone.localdate(), "DATE_FORMAT")}
-        headings = {
-            "Sources": _("Sources"),
-            "Highlights": _("Highlights"),
-            "Notes": _("Notes"),
-            "Questions": _("Questions"),
-        }
-        names = {entry.collection for entries in self.index.values() for entry in entries} - {""}
-        with self.open("index.html") as file:
-            file.write(archive_pages.beginning(title).encode())
-            file.write(format_html("<h1>{}</h1><p>{}</p>\n", title, about).encode())
-            for folder, entries in self.index.items():
-                file.write(format_html("<h2>{}</h2><ul>\n", headings[folder]).encode())
-                for entry in sorted(entries, key=lambda entry: alphabet_key(entry.title)):
-                    file.write(self.line(entry, has_collection=len(names) > 1).encode())
-                file.write(b"</ul>\n")
-            file.write(archive_pages.END.encode())
-
-    def line(self, entry: _Entry, *, has_collection: bool) -> str:
-        """Write a line of the index: a link, the collection, and a player if there is one."""
-        link = format_html('<a href="{}">{}</a>', quote(entry.path), entry.title)
-        where = entry.collection if has_collection else ""
-        about = format_html(' <span class="about">· {}</span>', where) if where else ""
-        return format_html("<li>{}{}{}</li>\n", link, about, self.player(entry.path))
-
-    def player(self, path: str) -> str:
-        """Write the player of a source's page; nothing for others."""
+    def player(self, path: str) -> SafeString:
+        """Return the player of a source's page; nothing for others."""
         if path not in self.players:
-            return ""
+            return SafeString()
         file = self.players[path]
         source = self.media[file.video_id or 0]
         return format_html("<br>{}", archive_pages.player(source, is_audio=file.is_audio))
-
-
-def _page_of(path: str) -> str:
-    """Return the path of the page beside a Markdown file."""
-    return f"{path.removesuffix('.md')}.html"
 
 
 def source_text(source: Source, *, file: str = "") -> Iterator[str]:
