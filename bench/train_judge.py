@@ -277,7 +277,7 @@ def with_candidates(
     if question and relevance and not relevance.count(question):
         return
     with recording() as recorder:
-        _, hits = candidates.find(request(own.scope, text), candidates.StageLog())
+        hits = candidates.find(request(own.scope, text)).hits
     if recorder.table is None or not hits:
         return
     rows = [hit.candidate for hit in hits]
@@ -523,7 +523,10 @@ def window_row(name: str, queries: Sequence[JudgedQuery], fold: TrainedJudge) ->
     windows = [query for query in queries if query.kind == WINDOW]
     nearest = np.array([window.relevant[0] for window in windows])
     first = np.array(
-        [window.relevant[np.argmax(head.order.predict(window.rows))] for window in windows]
+        [
+            window.relevant[np.argmax(head.order.shares(window.rows).sum(axis=1))]
+            for window in windows
+        ]
     )
     shown = np.array(
         [head.floor.likelihood.predict(window.rows).max() >= head.floor.least for window in windows]

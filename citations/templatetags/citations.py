@@ -32,7 +32,7 @@ from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import hit_place, place
 from citations.reading.position import Position
-from citations.text.snippets import nearest_sentence
+from citations.text.sentences import nearest_sentence
 from citations.text.speakers import LABEL, label_length
 from transcripts.conf import absolute
 from transcripts.models import Collection
