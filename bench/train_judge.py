@@ -48,7 +48,6 @@ from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.relevance import describe
 from citations.search.signs import OF_SOURCE, ORDER, SIGNS, CandidateTable
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 
@@ -229,7 +228,7 @@ def with_nearest(
     assert space is not None
     vector = vector_space.embedder_of(space).embed_query(text)
     resolved = resolve(own.scope, Filter())
-    near = vector_search.search(
+    near = vector_space.nearest(
         vector, space=space, limit=lecture_pipeline.CANDIDATES, resolved=resolved
     )
     rows = chunk_rows.fetch(own.scope, [hit.position for hit in near])

@@ -20,7 +20,6 @@ from citations.search.chunk_rows import Candidate, fetch
 from citations.search.fusion import FusedHit
 from citations.search.judge import Relevance
 from citations.search.query_expansion import QueryEmbedding, Vector
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
 from transcripts.locks import release_connection
@@ -242,7 +241,7 @@ def _by_vector(
 ) -> dict[int, float]:
     """Return positions by vector, nearest first, with their cosines."""
     limit = request.breadth * VERIFIED if request.is_strict else request.breadth
-    hits = vector_search.search(vector, space=space, limit=limit, resolved=resolved)
+    hits = vector_space.nearest(vector, space=space, limit=limit, resolved=resolved)
     cosines = {hit.position: hit.cosine for hit in hits}
     if request.is_strict:
         chunks = Chunk.objects.filter(position__in=list(cosines)).order_by()
