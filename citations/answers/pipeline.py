@@ -8,7 +8,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import library_notes, sections, writers
+from citations.answers import library_notes, writers
 from citations.answers.answer import (
     AnswerOutcome,
     AnswerPart,
@@ -24,7 +24,7 @@ from citations.answers.answer import (
 from citations.answers.citation_check import Proof
 from citations.answers.draft import GROUND, Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
-from citations.answers.question.wording import asks_for_more, quoted
+from citations.answers.question.wording import asks_for_more, heading, quoted
 from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
@@ -304,8 +304,8 @@ def _parts(attempt: _Attempt) -> tuple[AnswerPart, ...]:
     answered = {claim.heading for claim in attempt.draft.claims if claim.heading}
     if len(questions) < 2 or not answered:
         return ()
-    missing = {sections.heading(text) for text in attempt.draft.missing}
-    headings = dict.fromkeys(sections.heading(question.text) for question in questions)
+    missing = {heading(text) for text in attempt.draft.missing}
+    headings = dict.fromkeys(heading(question.text) for question in questions)
     return tuple(
         AnswerPart(
             heading=heading,
@@ -329,7 +329,7 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
     refusals = (
         f"I cannot find {noun} about {quoted(text)} in the sources."
         for text in dict.fromkeys(missing)
-        if sections.heading(text) not in headings
+        if heading(text) not in headings
     )
     advice = ""
     if missing:
