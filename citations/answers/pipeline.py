@@ -54,7 +54,6 @@ class AnswerRequest:
     history: tuple[tuple[str, str], ...]
     filter: Filter
     user: User | None
-    full_question: str
     earlier_quotes: tuple[str, ...] = ()
     uses_llm: bool = True
 
@@ -82,16 +81,14 @@ def ask(
     history: Sequence[tuple[str, str]] = (),
     filter: Filter = Filter(),
     user: User | None = None,
-    full_question: str = "",
     earlier_quotes: Iterable[str] = (),
     uses_llm: bool = True,
 ) -> Iterator[Event]:
     """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
-    ``history`` has (question, answer) of earlier turns, oldest first. ``full_question`` is the
-    question as it stands alone, if that is known. ``earlier_quotes`` are the quotes of
-    earlier answers: an answer to a question that asks for more does not repeat them. Without
-    ``uses_llm``, the sources' own sentences answer even if a language model is configured.
+    ``history`` has (question, answer) of earlier turns, oldest first. ``earlier_quotes`` are the
+    quotes of earlier answers: an answer to a question that asks for more does not repeat them.
+    Without ``uses_llm``, the sources' own sentences answer even if a language model is configured.
 
     Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
     ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
@@ -105,7 +102,6 @@ def ask(
         history=tuple(history),
         filter=filter,
         user=user,
-        full_question=clean(full_question, MAX_QUERY_CHARACTERS),
         earlier_quotes=tuple(earlier_quotes) if asks_for_more(text) else (),
         uses_llm=uses_llm,
     )
@@ -137,7 +133,6 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
         request.question,
         history=request.history,
         filter=request.filter,
-        full_question=request.full_question,
         uses_llm=request.uses_llm,
     )
     yield Progress(stage=RETRIEVE)

@@ -117,14 +117,13 @@ def understand(
     *,
     history: Sequence[tuple[str, str]],
     filter: Filter,
-    full_question: str = "",
     uses_llm: bool = True,
 ) -> Understanding:
-    """Find out what a question asks; ``full_question`` is known if it was completed before."""
+    """Find out what a question asks after the turns of ``history``."""
     started = perf_counter()
     llm, llm_note = _llm() if uses_llm else (None, "")
     models = AnswerModels(llm, _embedder())
-    full_question = full_question or rewrite(question, history, llm=llm)
+    full_question = rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
     within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
     looked_up = selected.question if selected else full_question

@@ -1,7 +1,6 @@
 """Searching over levels of detail."""
 
 from collections.abc import Sequence
-from itertools import product
 
 import pytest
 from django.db import connection
@@ -11,13 +10,14 @@ from django.test.utils import CaptureQueriesContext
 from citations.answers import evidence as answer_evidence
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.evidence import EvidenceSet, Strategy
+from citations.answers.evidence import EvidenceSet
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Chunk, Level, Node, Source
 from citations.providers import registry
 from citations.readers import source_blocks
+from citations.search import pipeline as search_pipeline
 from citations.text import blocks
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
@@ -35,13 +35,13 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("breadth", Breadth)
 def test_chunks_answer_where_there_is_no_level_above_them(
-    collection: Collection, scope: Scope, strategy: Strategy
+    collection: Collection, scope: Scope, breadth: Breadth
 ) -> None:
     source = make_document(collection, TEXTS)
     evidence_set = answer_evidence.find(
-        scope, QuestionPart(text="What is enthalpy?"), strategy=strategy
+        scope, QuestionPart(text="What is enthalpy?", breadth=breadth, about="enthalpy")
     )
     first = evidence_set.evidence[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
@@ -140,9 +140,8 @@ def text_of(source: Source) -> str:
     return blocks.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
 
 
-@pytest.mark.parametrize("strategy", [Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL])
-def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
-    collection: Collection, scope: Scope, strategy: Strategy
+def test_an_overview_begins_with_sections_and_documents_and_a_fact_has_chunks(
+    collection: Collection, scope: Scope
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     lecture(collection, "bridges", key="other")
@@ -153,15 +152,11 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
             breadth=Breadth.BROAD,
             about="Whales mammals live sea",
         ),
-        strategy=strategy,
     )
     assert broad.evidence[0].level >= Level.SECTION
     assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
-    specific = answer_evidence.find(
-        scope, QuestionPart(text="Where do whales live?"), strategy=strategy
-    )
-    assert specific.evidence[0].level == 0
-    assert set(levels(specific)) <= {0, Level.GROUP}
+    specific = answer_evidence.find(scope, QuestionPart(text="Where do whales live?"))
+    assert set(levels(specific)) == {0}
     assert all(
         0 <= passage.score <= 1
         for evidence_set in (broad, specific)
@@ -234,16 +229,13 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
     parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
-    for part, strategy in product(parts, (Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL)):
-        assert {
-            passage.source
-            for passage in answer_evidence.find(scope, part, strategy=strategy).evidence
-        } <= {mine.pk, other.pk}
+    for part in parts:
+        assert {passage.source for passage in answer_evidence.find(scope, part).evidence} <= {
+            mine.pk,
+            other.pk,
+        }
         narrowed = answer_evidence.find(
-            scope,
-            part,
-            strategy=strategy,
-            filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
+            scope, part, filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000)
         )
         assert narrowed.evidence
         assert {passage.source for passage in narrowed.evidence} == {mine.pk}
@@ -256,7 +248,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
             for passage in narrowed.evidence
             if passage.level
         )
-        assert not answer_evidence.find(NOTHING, part, strategy=strategy).evidence
+        assert not answer_evidence.find(NOTHING, part).evidence
 
 
 def test_a_node_whose_sentences_are_no_longer_there_is_left_out(
@@ -283,18 +275,18 @@ def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
 ) -> None:
     lecture(collection, "whales")
     lecture(collection, "bridges", key="other")
-    flat = answer_evidence.find(
-        scope, QuestionPart(text="whales sea"), strategy=Strategy.FLAT
-    ).evidence
-    passages = [
-        passage
-        for passage in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
-        if not passage.level
-    ]
+    question = QuestionPart(text="whales sea")
+    flat = answer_evidence.find(scope, question).evidence
+    chunks = answer_evidence.chunk_evidence(
+        search_pipeline.search(scope, question.text, limit=10).passages
+    )
+    nodes = tree_search.search(
+        tree_search.TreeQuery(scope, question, Filter(), 10), chunks, is_reranked=False
+    )[0]
     lifted = {
         passage.locator.span: passage.score
-        for passage in passages
-        if passage.source == flat[0].source
+        for passage in nodes
+        if not passage.level and passage.source == flat[0].source
     }
     assert all(
         lifted[passage.locator.span] > passage.score / (1 + tree_search.DOCUMENT_WEIGHT)

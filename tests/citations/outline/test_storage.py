@@ -14,7 +14,6 @@ from pgvector import HalfVector
 from citations import conf, tasks
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.evidence import Strategy
 from citations.errors import ModelError, ModelServerError
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
@@ -144,23 +143,19 @@ def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_wo
 
 
 def as_found(scope: Scope) -> list[tuple]:
-    """Return what questions of either breadth find on all levels and from the whole downwards, but
-    for keys.
-    """
+    """Return what questions of either breadth find, but for keys."""
     rows = []
-    for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
+    for number, breadth in product((0, 3, 8), Breadth):
         words = lecture(120)[number * 10].text.split()
         evidence_set = answer_evidence.find(
             scope,
             QuestionPart(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])),
-            strategy=strategy,
             limit=20,
         )
         rows += [
             (
                 number,
                 breadth,
-                strategy,
                 passage.level,
                 passage.text,
                 passage.spans,
