@@ -469,8 +469,8 @@ def order_row(name: str, own: Sequence[JudgedQuery], fold: TrainedJudge) -> str:
     made = fold.judge()
     orders: dict[str, Score] = {
         "RRF": lambda question: -np.arange(len(question.relevant), dtype=float),
-        "live": lambda question: made.live.order.predict(question.rows),
-        "judge": lambda question: made.search.order.predict(question.rows),
+        "live": lambda question: made.live.order.shares(question.rows).sum(axis=1),
+        "judge": lambda question: made.search.order.shares(question.rows).sum(axis=1),
         "perfect": lambda question: question.relevant.astype(float),
     }
     scores = {

@@ -8,7 +8,6 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import tree_search
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import EvidenceSet
 from citations.ingest import discovery
@@ -17,7 +16,6 @@ from citations.library.filters import Filter
 from citations.models import Chunk, Level, Node, Source
 from citations.providers import registry
 from citations.readers import source_blocks
-from citations.search import pipeline as search_pipeline
 from citations.text import blocks
 from tests.makers import make_document, make_video
 from transcripts.cues import Cue
@@ -268,31 +266,6 @@ def test_nodes_without_vectors_are_found_by_the_words_below_them(
     first = answer_evidence.find(scope, OVERVIEW).evidence[0]
     assert first.level >= Level.SECTION
     assert first.source == source.pk
-
-
-def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
-    collection: Collection, scope: Scope
-) -> None:
-    lecture(collection, "whales")
-    lecture(collection, "bridges", key="other")
-    question = QuestionPart(text="whales sea")
-    flat = answer_evidence.find(scope, question).evidence
-    chunks = answer_evidence.chunk_evidence(
-        search_pipeline.search(scope, question.text, limit=10).passages
-    )
-    nodes = tree_search.search(
-        tree_search.TreeQuery(scope, question, Filter(), 10), chunks, is_reranked=False
-    )[0]
-    lifted = {
-        passage.locator.span: passage.score
-        for passage in nodes
-        if not passage.level and passage.source == flat[0].source
-    }
-    assert all(
-        lifted[passage.locator.span] > passage.score / (1 + tree_search.DOCUMENT_WEIGHT)
-        for passage in flat
-        if passage.locator.span in lifted
-    )
 
 
 def test_a_cross_encoder_scores_nodes_and_chunks_alike(
