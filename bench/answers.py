@@ -25,7 +25,6 @@ from kept import kept_vectors
 
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, Evidence, QuestionPart
-from citations.answers.evidence import Strategy
 from citations.answers.question import router
 from citations.answers.question import router as question_breadth
 from citations.evaluation.metrics import Scores, compare, mean, score
@@ -68,21 +67,15 @@ def ways() -> dict[str, Way]:
     """Return the ways to find evidence, by their names in the results."""
 
     def way(
-        strategy: Strategy | None, breadth: Breadth | None, scope: Scope, part: QuestionPart
+        breadth: Breadth | None, scope: Scope, part: QuestionPart
     ) -> answer_evidence.EvidenceSet:
-        return answer_evidence.find(
-            scope,
-            part if breadth is None else whole_part(part.text, breadth),
-            limit=LIMIT,
-            strategy=strategy,
-        )
+        own = whole_part(part.text, breadth) if breadth else part
+        return answer_evidence.find(scope, own, limit=LIMIT)
 
     return {
-        "flat": partial(way, Strategy.FLAT, None),
-        "collapsed": partial(way, Strategy.COLLAPSED_TREE, None),
-        "descent": partial(way, Strategy.TREE_TRAVERSAL, None),
-        "as answers do it": partial(way, None, None),
-        "collapsed, all as broad": partial(way, Strategy.COLLAPSED_TREE, Breadth.BROAD),
+        "flat": partial(way, Breadth.SPECIFIC),
+        "as answers do it": partial(way, None),
+        "all as broad": partial(way, Breadth.BROAD),
     }
 
 
@@ -197,8 +190,8 @@ def section(measured: Sequence[Measured], remark: str) -> str:
         "how many characters these have together. A chunk counts if it shares half of itself, or\n"
         "half of the answer, with the answer; a summary only if half of its range lies in the\n"
         "answer. Questions without an answer in the set are skipped. *Flat* are chunks alone;\n"
-        "*collapsed* searches all levels at once, *descent* from the documents down, both as\n"
-        "broad as the question was routed; *all as broad* searches sections and documents always.\n"
+        "*as answers do it* searches the summary tree for questions that were routed as broad;\n"
+        "*all as broad* searches its sections and documents always.\n"
         f"Python {platform.python_version()}. {reranker()}{remark}".rstrip(),
         "",
         "| set | chunks | nodes | questions | broad | in parts | " + " | ".join(names) + " |",

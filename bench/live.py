@@ -47,7 +47,7 @@ from citations.lectures.pipeline import FORM, WindowQueryForm
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, LectureSession, Window, WindowOutcome
 from citations.providers import registry, weights
-from citations.vectors import search as vector_search
+from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 
 LOCAL, BGE = "local", "bge-base"
@@ -244,7 +244,7 @@ class Libraries:
         """Find five passages through pgvector, as this project does."""
         space = self._library.space
         part = vector[: space.dimensions]
-        near = vector_search.search(
+        near = vector_space.nearest(
             part / (part**2).sum() ** 0.5,
             space=space,
             limit=5,

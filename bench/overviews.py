@@ -14,8 +14,7 @@ import shlex
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
@@ -28,8 +27,7 @@ from kept import kept_vectors
 from questions import Library
 
 from citations.answers import evidence
-from citations.answers.answer import Reply
-from citations.answers.evidence import Strategy
+from citations.answers.answer import Breadth, Reply
 from citations.answers.writing.sentence_ranking import stems
 from citations.models import Node, Source
 from citations.outline import storage as outline_storage
@@ -93,7 +91,9 @@ def overview(library: Library, name: str, talk: str, headings: Headings) -> Over
     sections = list(headings)
     whole = library.ask_about(name, talk, ASKED)
     real = evidence.find
-    evidence.find = partial(real, strategy=Strategy.FLAT)
+    evidence.find = lambda scope, part, **options: real(
+        scope, replace(part, breadth=Breadth.SPECIFIC), **options
+    )
     try:
         flat = library.ask_about(name, talk, ASKED)
     finally:

@@ -42,7 +42,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
-from citations.lexical.terms import term_of, terms_of
+from citations.lexical.postings import term_of, terms_of
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
 from citations.providers.embedding import LOCAL

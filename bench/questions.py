@@ -18,7 +18,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.library.filters import Filter
 from citations.models import Source, State
-from citations.text.sentence_ends import WORD
+from citations.text.sentences import WORD
 from transcripts import storage
 from transcripts.models import Collection
 from transcripts.scope import Scope

@@ -46,7 +46,6 @@ from citations.search import pipeline as search_pipeline
 from citations.text import sentences
 from citations.text.chunking import chunk
 from citations.vectors import hnsw
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts import captions
 from transcripts.models import Collection
@@ -280,7 +279,7 @@ def alone(results: Results, library: Library, query: str, resolved: ResolvedFilt
             model.embed_query(f"{query} ")
         ),  # the blank keeps it apart from what the search embeds, which would be remembered
         "lexical": lambda: lexical_index.search(parsed, limit=BREADTH, resolved=resolved),
-        "vector": lambda: vector_search.search(
+        "vector": lambda: vector_space.nearest(
             made[0], space=library.space, limit=BREADTH, resolved=resolved
         ),
     }
@@ -308,9 +307,9 @@ def neighbours(
 ) -> None:
     """Time the ten nearest by the index and by looking at all, and compare them."""
     ways = {
-        "index": vector_search._by_index,
-        "exact": vector_search._exact,
-        "search": vector_search.search,
+        "index": vector_space._by_index,
+        "exact": vector_space._exact,
+        "search": vector_space.nearest,
     }
     chunks: dict[str, set[int]] = {}
     for name, way in ways.items():
@@ -390,7 +389,7 @@ def nearest(results: Sequence[Results]) -> Iterator[str]:
     """Write the table of nearest neighbours."""
     yield (
         f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to"
-        f" {vector_search.INDEXED_FROM:,} chunks)."
+        f" {vector_space.INDEXED_FROM:,} chunks)."
     )
     yield ""
     yield (

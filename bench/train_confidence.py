@@ -1,7 +1,7 @@
 """Train and measure two estimates: that a question has an answer, that its first citation is right.
 
 Run ``python bench/train_confidence.py`` from the repository; ``--save`` writes the models to
-``citations/answers/confidence.json``. They learn from gold questions, questions of foreign
+``citations/answers/writing/confidence.json``. They learn from gold questions, questions of foreign
 libraries, and near ones, which their own library does not answer. Gold questions without the talk
 that answers them are only measured: another talk may answer. Each half is measured with what was
 trained on the other one. Answers are made without a language model. The data come from
@@ -31,8 +31,9 @@ from questions import FOREIGN, GOLD, LEFT_OUT, NEAR_BY, SETS, Library, Trial
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from citations.answers import confidence
-from citations.answers.confidence import ALWAYS, FUSED, MODEL_SIGNS, LogisticModel
+from citations.answers.writing import sentence_ranking
+from citations.answers.writing.sentence_ranking import ALWAYS, FUSED, MODEL_SIGNS, LogisticModel
+from citations.evaluation.answer_quality import calibration_error, reliability
 from citations.providers import weights
 
 TITLE: Final = "## Confidence"
@@ -69,7 +70,7 @@ def main() -> None:
     halves = trials[::2], trials[1::2]
     folds = [Fold(trained=train(known), new=usable(new)) for known, new in (halves, halves[::-1])]
     if options.save:
-        confidence.TRAINED.write_text(shipped(train(trials)), encoding="utf-8")
+        sentence_ranking.TRAINED.write_text(shipped(train(trials)), encoding="utf-8")
     report = "\n".join(reported(folds))
     print(report)
     write(report)
@@ -91,13 +92,13 @@ def row(trial: Trial) -> dict[str, Any]:
 @contextmanager
 def nothing_refused() -> Iterator[None]:
     """Answer every question, however unlikely the answer, without the models that are shipped."""
-    before = confidence.is_answered, confidence.estimate
-    confidence.is_answered = lambda signs: True
-    confidence.estimate = lambda signs, *, proven=1.0: proven
+    before = sentence_ranking.is_answered, sentence_ranking.confidence
+    sentence_ranking.is_answered = lambda signs: True
+    sentence_ranking.confidence = lambda signs, *, proven=1.0: proven
     try:
         yield
     finally:
-        confidence.is_answered, confidence.estimate = before
+        sentence_ranking.is_answered, sentence_ranking.confidence = before
 
 
 # Training
@@ -165,7 +166,7 @@ def table(rows: Sequence[Trial], names: Sequence[str]) -> Numbers:
 
 def shipped(trained: Trained) -> str:
     """Return the models as JSON."""
-    estimates = {confidence.PRESENT: trained.present, confidence.RIGHT: trained.right}
+    estimates = {sentence_ranking.PRESENT: trained.present, sentence_ranking.RIGHT: trained.right}
     stored = {
         estimate: {name: asdict(model) for name, model in models.items()}
         for estimate, models in estimates.items()
@@ -231,7 +232,7 @@ def reported(folds: Sequence[Fold]) -> Iterator[str]:
     yield "\nReliability with all signs:\n"
     yield "| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
     pairs = [pair for fold in folds for pair in fold.pairs("always+fused+near")]
-    for part in confidence.reliability(pairs):
+    for part in reliability(pairs):
         estimates = f"{part.estimated:.2f} | {part.right:.2f}"
         yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {estimates} |"
     yield ""
@@ -251,7 +252,7 @@ def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     pairs = [pair for fold in folds for pair in fold.pairs(name)]
     estimates, labels = zip(*pairs, strict=True)
     yield f"{roc_auc_score(labels, estimates):.3f}"
-    yield f"{confidence.error(confidence.reliability(pairs)):.3f}"
+    yield f"{calibration_error(reliability(pairs)):.3f}"
     parts = [fold.nearness(name) for fold in folds]
     aucs = [
         roc_auc_score([1] * len(answered) + [0] * len(others), answered + others)

@@ -48,7 +48,6 @@ from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.relevance import describe
 from citations.search.signs import OF_SOURCE, ORDER, SIGNS, CandidateTable
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 
@@ -229,7 +228,7 @@ def with_nearest(
     assert space is not None
     vector = vector_space.embedder_of(space).embed_query(text)
     resolved = resolve(own.scope, Filter())
-    near = vector_search.search(
+    near = vector_space.nearest(
         vector, space=space, limit=lecture_pipeline.CANDIDATES, resolved=resolved
     )
     rows = chunk_rows.fetch(own.scope, [hit.position for hit in near])
@@ -277,7 +276,7 @@ def with_candidates(
     if question and relevance and not relevance.count(question):
         return
     with recording() as recorder:
-        _, hits = candidates.find(request(own.scope, text), candidates.StageLog())
+        hits = candidates.find(request(own.scope, text)).hits
     if recorder.table is None or not hits:
         return
     rows = [hit.candidate for hit in hits]
@@ -470,8 +469,8 @@ def order_row(name: str, own: Sequence[JudgedQuery], fold: TrainedJudge) -> str:
     made = fold.judge()
     orders: dict[str, Score] = {
         "RRF": lambda question: -np.arange(len(question.relevant), dtype=float),
-        "live": lambda question: made.live.order.predict(question.rows),
-        "judge": lambda question: made.search.order.predict(question.rows),
+        "live": lambda question: made.live.order.shares(question.rows).sum(axis=1),
+        "judge": lambda question: made.search.order.shares(question.rows).sum(axis=1),
         "perfect": lambda question: question.relevant.astype(float),
     }
     scores = {
@@ -523,7 +522,10 @@ def window_row(name: str, queries: Sequence[JudgedQuery], fold: TrainedJudge) ->
     windows = [query for query in queries if query.kind == WINDOW]
     nearest = np.array([window.relevant[0] for window in windows])
     first = np.array(
-        [window.relevant[np.argmax(head.order.predict(window.rows))] for window in windows]
+        [
+            window.relevant[np.argmax(head.order.shares(window.rows).sum(axis=1))]
+            for window in windows
+        ]
     )
     shown = np.array(
         [head.floor.likelihood.predict(window.rows).max() >= head.floor.least for window in windows]

@@ -40,9 +40,8 @@ from citations.providers.punctuation import (
     WINDOW,
     Punctuator,
 )
-from citations.text import sentence_ends, sentences
-from citations.text.sentence_ends import WORD
-from citations.text.sentences import ends_with_stop
+from citations.text import sentences
+from citations.text.sentences import WORD, ends_with_stop
 from citations.text.speakers import LABEL
 
 TITLE: Final = "## Full stops in speech without them"
@@ -352,12 +351,12 @@ def reported() -> Iterator[str]:
 
 
 def _by_words(words: Sequence[str]) -> NDArray[np.bool_]:
-    rows = [sum(map(_weight, gap)) >= 0 for gap in sentence_ends.patterns(words)]
+    rows = [sum(map(_weight, gap)) >= 0 for gap in sentences.gap_patterns(words)]
     return np.array([*rows, False])
 
 
 def _weight(pattern: str) -> float:
-    return sentence_ends._WEIGHTS.get(pattern, 0.0)
+    return sentences.END_WEIGHTS.get(pattern, 0.0)
 
 
 def _shares(claimed: NDArray[np.bool_], ends: NDArray[np.bool_]) -> str:

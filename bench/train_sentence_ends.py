@@ -27,10 +27,9 @@ from bm25 import write
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from citations.text import sentence_ends, sentences
+from citations.text import sentences
 from citations.text.chunking import LINE_PAUSE
-from citations.text.sentence_ends import ANYWHERE, WORD, patterns
-from citations.text.sentences import ends_with_stop
+from citations.text.sentences import ANYWHERE, WORD, ends_with_stop, gap_patterns
 from citations.text.speakers import LABEL
 
 TITLE: Final = "## Where sentences end without full stops"
@@ -60,8 +59,8 @@ def main() -> None:
     if options.save:
         weights = train([speech for name in TRAINED for speech in speeches(name)])
         lines = (f"{pattern}\t{weight:.2f}\n" for pattern, weight in sorted(weights.items()))
-        sentence_ends.WEIGHTS.write_text("".join(lines), encoding="utf-8")
-        importlib.reload(sentence_ends)
+        sentences.WEIGHTS.write_text("".join(lines), encoding="utf-8")
+        importlib.reload(sentences)
     report = "\n".join(reported())
     print(report)
     write(report)
@@ -112,7 +111,7 @@ def train(talks: Sequence[Speech]) -> dict[str, float]:
     for talk in talks:
         words = list(WORD.finditer(talk.text))
         starts = set(talk.starts)
-        rows += list(patterns([match[0] for match in words]))
+        rows += list(gap_patterns([match[0] for match in words]))
         labels += [match.start() in starts for match in words[1:]]
     counter = CountVectorizer(analyzer=lambda row: row[1:], min_df=MIN_GAPS)
     matrix = counter.fit_transform(rows)
@@ -148,7 +147,7 @@ def reported() -> Iterator[str]:
             if has_pauses and name in UNTIMED:
                 cells += ["–", "–"]
                 continue
-            with mock.patch.object(sentence_ends, "log_odds", return_value={}):
+            with mock.patch.object(sentences, "log_odds_of_ends", return_value={}):
                 cells.append(quality(talks, has_pauses))
             cells.append(quality(talks, has_pauses))
         yield f"| {name} | {count:,} | {' | '.join(cells)} |"

@@ -165,7 +165,7 @@ class Passage:
     speaker: str = ""  # who alone says it; "": several, or not known
     score: float  # final score, 0–1, for comparing the passages of one search
     relevance: float | None = None  # how likely it is on the subject, 0–1; None: not known
-    is_likely: bool = True  # listed as such: see ``search.likely_passages``
+    is_likely: bool = True  # listed as such: see ``search.candidates``
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     opens_at: int | None = None

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from typing import Final
 
@@ -28,18 +27,6 @@ UNQUOTED: Final = (
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _MIN_SUPPORT: Final = 20  # chunks that support nodes of the tree
 _DEFINING: Final = 5  # passages that may define a term, beside those that the question finds
-
-
-class Strategy(StrEnum):
-    """How the summary tree is searched: all levels at once, from the root down, or not at all.
-
-    The names are those of RAPTOR: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for
-    Tree-Organized Retrieval" (2024).
-    """
-
-    COLLAPSED_TREE = "collapsed"
-    TREE_TRAVERSAL = "descent"
-    FLAT = "flat"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,53 +71,42 @@ def find(
     *,
     filter: Filter = Filter(),
     limit: int = 10,
-    strategy: Strategy | None = None,
     user: User | None = None,
     expand: bool = True,
 ) -> EvidenceSet:
     """Find at most ``limit`` (1–50) passages that may answer a part of a question, best first.
 
-    Without a ``strategy`` an overview searches the whole tree, and a fact only the chunks, where it
-    is found more often (bench/answers.py). In the tree, a fact gets chunks and groups, an overview
-    sections and documents; without a tree, chunks answer. Scores are those of ``search``; a node
+    An overview searches the sections and documents of the summary tree, all levels at once (the
+    collapsed tree of RAPTOR: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for
+    Tree-Organized Retrieval", 2024); without a tree, chunks answer. A fact searches only the
+    chunks, where it is found more often (bench/answers.py). Scores are those of ``search``; a node
     is scored like a chunk, by its vector and by the chunks below it that were found. Words in
     quotation marks that occur nowhere are searched without the marks. Raises what
     ``search_pipeline.search`` raises.
     """
-    is_broad = part.breadth == Breadth.BROAD
-    strategy = strategy or (Strategy.COLLAPSED_TREE if is_broad else Strategy.FLAT)
     question, query = part.text[:MAX_QUERY_CHARACTERS], TreeQuery(scope, part, filter, limit)
-    if part.is_of_the_whole and strategy == Strategy.COLLAPSED_TREE:
+    is_broad = part.breadth == Breadth.BROAD
+    if part.is_of_the_whole:
         evidence, stage, note = tree_search.overview_evidence(query)
         if evidence:
             return _set(evidence, (stage,), (note,) if note else ())
     support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
-    count = limit if strategy == Strategy.FLAT else support
+    count = support if is_broad else limit
     count = search_pipeline.MAX_LIMIT if filter.span else count
-    search = partial(_search, scope, user=user, expand=expand)
-    results, notes = search(question, filter=filter, limit=count)
+    search = partial(_search, scope, filter=filter, user=user)
+    results, notes = search(question, limit=count, expand=expand)
     chunks = chunk_evidence(results.passages)
     if span := filter.span:
         chunks = [chunk for chunk in chunks if is_within(chunk.evidence.locator.span, span)]
-    if strategy == Strategy.FLAT or filter.span:
-        evidence = [chunk.evidence for chunk in chunks[:limit]]
-        if term := answer_types.term(question):
-            # The term is looked up as it stands: nothing is imagined that a second search asks for.
-            about, _ = search(term, filter=filter, limit=search_pipeline.MAX_LIMIT, expand=False)
-            evidence += _defining(question, about.passages, evidence)
-        return _set(evidence, results.stages, notes)
-    if strategy == Strategy.TREE_TRAVERSAL:
-        evidence, stage = tree_search.search_top_down(
-            query,
-            chunks,
-            within=lambda narrower: chunk_evidence(
-                search(question, filter=narrower, limit=search_pipeline.MAX_LIMIT)[0].passages
-            ),
-            is_reranked=results.reranked,
-        )
-    else:
-        evidence, stage = tree_search.search_collapsed(query, chunks, is_reranked=results.reranked)
-    return _set(evidence, (*results.stages, stage), notes)
+    if is_broad and not filter.span:
+        evidence, stage = tree_search.search(query, chunks, is_reranked=results.reranked)
+        return _set(evidence, (*results.stages, stage), notes)
+    evidence = [chunk.evidence for chunk in chunks[:limit]]
+    if term := answer_types.term(question):
+        # The term is looked up as it stands: nothing is imagined that a second search asks for.
+        about, _ = search(term, limit=search_pipeline.MAX_LIMIT, expand=False)
+        evidence += _defining(question, about.passages, evidence)
+    return _set(evidence, results.stages, notes)
 
 
 def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:

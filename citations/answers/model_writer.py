@@ -5,12 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from citations import conf
-from citations.answers import confidence, sections
 from citations.answers.answer import Claim, ClaimEvent, Event, Progress
 from citations.answers.citation_check import Proof, relates
 from citations.answers.draft import GROUND, Draft, Writing, WritingTask
-from citations.answers.question.wording import is_question
-from citations.answers.writing import claim_support, excerpts, output_parser
+from citations.answers.question.wording import heading, is_question
+from citations.answers.writing import claim_support, excerpts, output_parser, sentence_ranking
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.claim_support import attribute
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
@@ -133,11 +132,11 @@ class ModelWriter:
         passage = passages.get(claim.citations[0])
         found_for = evidence[passage - 1].part if passage else 0
         is_best = shared[found_for] == max(shared)
-        return sections.heading(parts[found_for if is_best else shared.index(max(shared))].text)
+        return heading(parts[found_for if is_best else shared.index(max(shared))].text)
 
     def _shared(self, words: set[str]) -> list[int]:
         """Count how many of these stems each question has."""
-        questions = (sections.heading(part.text) for part in self._task.parts)
+        questions = (heading(part.text) for part in self._task.parts)
         return [len(words & set(stems(question))) for question in questions]
 
     def _attributed(self, draft: ClaimDraft) -> Claim | None:
@@ -219,7 +218,7 @@ class ModelWriter:
         passages = (check.evidence for check in checks if check.number == 1 and check.evidence)
         first = next(passages, 0)
         part = self._task.evidence.evidence[first - 1].part if first else 0
-        return confidence.estimate(basis.signs[part], proven=sum(cited) / len(cited))
+        return sentence_ranking.confidence(basis.signs[part], proven=sum(cited) / len(cited))
 
     def _count(self, usage: Usage, prompt: Prompt) -> None:
         """Add up the tokens; estimate what the server does not report."""

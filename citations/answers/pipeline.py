@@ -8,7 +8,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import library_notes, sections, writers
+from citations.answers import library_notes, writers
 from citations.answers.answer import (
     AnswerOutcome,
     AnswerPart,
@@ -24,7 +24,7 @@ from citations.answers.answer import (
 from citations.answers.citation_check import Proof
 from citations.answers.draft import GROUND, Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
-from citations.answers.question.wording import asks_for_more, quoted
+from citations.answers.question.wording import asks_for_more, heading, quoted
 from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
@@ -54,7 +54,6 @@ class AnswerRequest:
     history: tuple[tuple[str, str], ...]
     filter: Filter
     user: User | None
-    full_question: str
     earlier_quotes: tuple[str, ...] = ()
     uses_llm: bool = True
 
@@ -82,16 +81,14 @@ def ask(
     history: Sequence[tuple[str, str]] = (),
     filter: Filter = Filter(),
     user: User | None = None,
-    full_question: str = "",
     earlier_quotes: Iterable[str] = (),
     uses_llm: bool = True,
 ) -> Iterator[Event]:
     """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
-    ``history`` has (question, answer) of earlier turns, oldest first. ``full_question`` is the
-    question as it stands alone, if that is known. ``earlier_quotes`` are the quotes of
-    earlier answers: an answer to a question that asks for more does not repeat them. Without
-    ``uses_llm``, the sources' own sentences answer even if a language model is configured.
+    ``history`` has (question, answer) of earlier turns, oldest first. ``earlier_quotes`` are the
+    quotes of earlier answers: an answer to a question that asks for more does not repeat them.
+    Without ``uses_llm``, the sources' own sentences answer even if a language model is configured.
 
     Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
     ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
@@ -105,7 +102,6 @@ def ask(
         history=tuple(history),
         filter=filter,
         user=user,
-        full_question=clean(full_question, MAX_QUERY_CHARACTERS),
         earlier_quotes=tuple(earlier_quotes) if asks_for_more(text) else (),
         uses_llm=uses_llm,
     )
@@ -137,7 +133,6 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
         request.question,
         history=request.history,
         filter=request.filter,
-        full_question=request.full_question,
         uses_llm=request.uses_llm,
     )
     yield Progress(stage=RETRIEVE)
@@ -304,8 +299,8 @@ def _parts(attempt: _Attempt) -> tuple[AnswerPart, ...]:
     answered = {claim.heading for claim in attempt.draft.claims if claim.heading}
     if len(questions) < 2 or not answered:
         return ()
-    missing = {sections.heading(text) for text in attempt.draft.missing}
-    headings = dict.fromkeys(sections.heading(question.text) for question in questions)
+    missing = {heading(text) for text in attempt.draft.missing}
+    headings = dict.fromkeys(heading(question.text) for question in questions)
     return tuple(
         AnswerPart(
             heading=heading,
@@ -329,7 +324,7 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
     refusals = (
         f"I cannot find {noun} about {quoted(text)} in the sources."
         for text in dict.fromkeys(missing)
-        if sections.heading(text) not in headings
+        if heading(text) not in headings
     )
     advice = ""
     if missing:

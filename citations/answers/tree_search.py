@@ -1,13 +1,13 @@
-"""Searches the summary tree: all of its levels at once, or from the documents down."""
+"""Searches the summary tree for an overview: its sections and documents at once."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Final, NamedTuple
 
 from citations import conf
-from citations.answers.answer import Breadth, Evidence, QuestionPart
+from citations.answers.answer import Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, resolve
 from citations.models import Level
@@ -22,10 +22,9 @@ from transcripts.stages import finish
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LEVELS: Final = "levels"  # a stage
+BROAD: Final = (Level.SECTION, Level.DOCUMENT)
 DOCUMENT_WEIGHT: Final = 0.2  # of a document's score in that of its chunks
-GROUP_WEIGHT: Final = 0.6  # of a group where a fact is wanted: a summary may leave it out
 NEAREST: Final = 50  # nodes of each level that are scored
-BEAM: Final[Mapping[Level, int]] = {Level.DOCUMENT: 8, Level.SECTION: 12, Level.GROUP: 24}
 MAX_OVERLAP: Final = 0.5  # of a passage's characters that better ones may have
 
 
@@ -42,10 +41,6 @@ class TreeQuery(NamedTuple):
     @property
     def subject(self) -> str:
         return self.part.about[:MAX_QUERY_CHARACTERS] or self.question
-
-    @property
-    def is_broad(self) -> bool:
-        return self.part.breadth == Breadth.BROAD
 
 
 class ChunkEvidence(NamedTuple):
@@ -76,19 +71,17 @@ def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     return evidence, _stage(evidence, started), whole.note
 
 
-def search_collapsed(
+def search(
     query: TreeQuery, chunks: Sequence[ChunkEvidence], *, is_reranked: bool
 ) -> tuple[list[Evidence], Stage]:
-    """Search all levels at once, and rank nodes among ``chunks``."""
+    """Rank sections and documents before ``chunks``."""
     started = perf_counter()
-    levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP, Level.DOCUMENT)
-    node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), levels)
-    near = _near(query, node_filter, limit=NEAREST)
+    node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), BROAD)
+    near = _near(query, node_filter)
     above = [(chunk.evidence.source, chunk.ordinal) for chunk in chunks]
     over = outline_search.over(node_filter._replace(above=above))
     nodes = list({node.node: node for node in (*over, *near)}.values())
-    if query.is_broad:
-        nodes = outline_search.in_its_language(nodes, query.question)
+    nodes = outline_search.in_its_language(nodes, query.question)
     scores = _scores(nodes, chunks)
     if is_reranked:
         own = [chunk.evidence for chunk in chunks]
@@ -97,33 +90,6 @@ def search_collapsed(
         own = _with_documents(chunks, nodes, scores)
     evidence = _merged(query, own, nodes, scores)[: query.limit]
     return evidence, _stage(evidence, started)
-
-
-def search_top_down(
-    query: TreeQuery,
-    chunks: Sequence[ChunkEvidence],
-    *,
-    within: Callable[[Filter], list[ChunkEvidence]],
-    is_reranked: bool,
-) -> tuple[list[Evidence], Stage]:
-    """Search the nearest documents, their sections, and the groups of these, each by ``within``."""
-    started = perf_counter()
-    node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), ())
-    nodes: list[Summary] = []
-    for level, width in BEAM.items():
-        nearest = _near(query, node_filter._replace(levels=(level,)), limit=width)
-        nodes += nearest
-        node_filter = node_filter._replace(parents=[node.node for node in nearest])
-    if nodes:
-        groups = [node for node in nodes if node.level == Level.GROUP]
-        candidates = _below(query, nodes, chunks, within)
-        below = [chunk for chunk in candidates if any(_holds(group, chunk) for group in groups)]
-        scores = _scores(nodes, below)
-        scores = _reranked(query, nodes, scores) if is_reranked else scores
-        evidence = _merged(query, [chunk.evidence for chunk in below], nodes, scores)
-    else:
-        evidence = [chunk.evidence for chunk in chunks]
-    return evidence[: query.limit], _stage(evidence[: query.limit], started)
 
 
 def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
@@ -136,23 +102,7 @@ def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
 # Nodes
 
 
-def _below(
-    query: TreeQuery,
-    nodes: Sequence[Summary],
-    chunks: Sequence[ChunkEvidence],
-    within: Callable[[Filter], list[ChunkEvidence]],
-) -> list[ChunkEvidence]:
-    """Return the chunks that a search of the nearest documents finds."""
-    uuids = (str(node.passage.uuid) for node in nodes if node.level == Level.DOCUMENT)
-    sources = tuple(dict.fromkeys(uuids))
-    again = within(replace(query.filter, sources=sources))
-    if len(sources) != 1:
-        return again
-    both = {(chunk.evidence.source, chunk.ordinal): chunk for chunk in (*chunks, *again)}
-    return list(both.values())
-
-
-def _near(query: TreeQuery, node_filter: NodeFilter, *, limit: int) -> list[Summary]:
+def _near(query: TreeQuery, node_filter: NodeFilter) -> list[Summary]:
     space = vector_space.active()
     if space is None:
         return []
@@ -160,7 +110,7 @@ def _near(query: TreeQuery, node_filter: NodeFilter, *, limit: int) -> list[Summ
         vector = vector_space.embedder_of(space).embed_query(query.subject)
     except (ModelError, InvalidProvider):
         return []  # the search for chunks has noted it
-    return outline_search.near(node_filter, vector, space=space, limit=limit)
+    return outline_search.near(node_filter, vector, space=space, limit=NEAREST)
 
 
 def _holds(node: Summary, chunk: ChunkEvidence) -> bool:
@@ -241,19 +191,13 @@ def _reranked(
 def _merged(
     query: TreeQuery, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]
 ) -> list[Evidence]:
-    """Put sections and documents first in an overview; put groups among a fact's chunks."""
-    levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP,)
+    """Put sections and documents before chunks, which then score at most as much."""
     fitting = sorted(
-        ((node, scores.get(node.node, 0.0)) for node in nodes if node.level in levels),
+        ((node, scores.get(node.node, 0.0)) for node in nodes),
         key=lambda pair: (-pair[1], *outline_search.sort_key(pair[0])),
     )
-    weight = 1.0 if query.is_broad else GROUP_WEIGHT
-    chosen = _node_evidence(
-        [(node, weight * score) for node, score in fitting[: 2 * query.limit] if score > 0]
-    )
+    chosen = _node_evidence([pair for pair in fitting[: 2 * query.limit] if pair[1] > 0])
     rest = sorted(own, key=lambda passage: -passage.score)
-    if not query.is_broad:
-        return _distinct(sorted([*rest, *chosen], key=lambda passage: -passage.score))
     least = min((passage.score for passage in chosen), default=1.0)
     behind = (replace(passage, score=min(least, passage.score)) for passage in rest)
     return _distinct([*chosen, *behind])

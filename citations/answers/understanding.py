@@ -8,11 +8,14 @@ from typing import Final
 
 from django.db.models import F, Q, TextField, Value
 
-from citations.answers import model_router
 from citations.answers.answer import Route
-from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import find_named_section
+from citations.answers.question.named_sections import (
+    NUMBERED,
+    Heading,
+    find_named_section,
+    section_span,
+)
 from citations.answers.question.wording import (
     asks_what_is,
     content_words,
@@ -92,7 +95,7 @@ class AnswerModels:
         def ask(text: str) -> str:
             return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
 
-        return model_router.route(question, embed=embed, ask=ask, model=llm.name)
+        return router.route_by_model(question, embed=embed, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +117,13 @@ def understand(
     *,
     history: Sequence[tuple[str, str]],
     filter: Filter,
-    full_question: str = "",
     uses_llm: bool = True,
 ) -> Understanding:
-    """Find out what a question asks; ``full_question`` is known if it was completed before."""
+    """Find out what a question asks after the turns of ``history``."""
     started = perf_counter()
     llm, llm_note = _llm() if uses_llm else (None, "")
     models = AnswerModels(llm, _embedder())
-    full_question = full_question or rewrite(question, history, llm=llm)
+    full_question = rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
     within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
     looked_up = selected.question if selected else full_question

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from citations.answers import confidence, sections
 from citations.answers.answer import Breadth, Claim, ClaimEvent, Progress, QuestionPart
 from citations.answers.citation_check import Proof
 from citations.answers.draft import GROUND, Draft, Writing, WritingTask
 from citations.answers.model_writer import ModelWriter
-from citations.answers.question.wording import asks_for_more
-from citations.answers.writing import extractive
+from citations.answers.question.wording import asks_for_more, heading
+from citations.answers.writing import extractive, sentence_ranking
 from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract
@@ -32,7 +31,7 @@ class SentenceRater:
     @property
     def is_calibrated(self) -> bool:
         """Whether confidence was calibrated with this model."""
-        return self._embedder.model == confidence.model()
+        return self._embedder.model == sentence_ranking.trained_model()
 
     def __call__(self, question: str, sentences: Sequence[str]) -> Sequence[float] | None:
         embedder = self._embedder
@@ -90,11 +89,10 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
 def _signs(task: WritingTask, extract: Extract, *, is_calibrated: bool) -> dict[str, float]:
     """Return the signs that are measured as they were when confidence was calibrated."""
     unknown = {
-        *(() if task.evidence.is_fused else confidence.FUSED),
-        *(() if is_calibrated else confidence.MODEL_SIGNS),
+        *(() if task.evidence.is_fused else sentence_ranking.FUSED),
+        *(() if is_calibrated else sentence_ranking.MODEL_SIGNS),
     }
-    numbers = extract.signs.as_numbers()
-    return {name: value for name, value in numbers.items() if name not in unknown}
+    return {name: value for name, value in extract.signs.items() if name not in unknown}
 
 
 def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
@@ -105,13 +103,13 @@ def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
     """
     if not extract.picks or extract.repeats:
         return False
-    is_near = confidence.is_answered(signs) and confidence.estimate(signs) >= SURE
+    is_near = sentence_ranking.is_answered(signs) and sentence_ranking.confidence(signs) >= SURE
     return extract.part.is_of_the_whole or is_near
 
 
 def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
     """Tell whether the sources' sentences answer a question at all."""
-    return extract.part.is_of_the_whole or confidence.is_answered(signs)
+    return extract.part.is_of_the_whole or sentence_ranking.is_answered(signs)
 
 
 # The sources' sentences
@@ -137,7 +135,7 @@ def _extractive(
         if _is_answered(extract, signs):
             if not extract.part.is_of_the_whole and not extract.repeats:
                 heading = _heading(task, extract.part)
-                draft = _rated(draft, heading, confidence.estimate(signs))
+                draft = _rated(draft, heading, sentence_ranking.confidence(signs))
             answered.append(_part_answer(task, extract.part, extract.picks))
             draft = yield from _cite_shown(draft, answered[-1], proof)
         if len(draft.claims) == before:
@@ -184,7 +182,7 @@ def _is_cited(pick: Pick, proof: Proof) -> bool:
 
 
 def _heading(task: WritingTask, part: QuestionPart) -> str:
-    return sections.heading(part.text) if len(task.parts) > 1 else ""
+    return heading(part.text) if len(task.parts) > 1 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,17 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
-from citations.answers import confidence
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
-from citations.answers.confidence import Bin
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
 from citations.evaluation.search_quality import Progress
 from citations.library.filters import Filter
 from transcripts.scope import Scope
+
+BINS: Final = 5  # of a reliability table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Answers of similar confidence: how many, their mean estimate, and the share that is right."""
+
+    low: float
+    high: float
+    answers: int
+    estimated: float
+    right: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +76,7 @@ def appraise(
         for question, reply in zip(judged, replies, strict=True)
         if reply.outcome != AnswerOutcome.REFUSED
     ]
-    table = confidence.reliability(
+    table = reliability(
         [
             (reply.confidence, right[0])
             for reply, right in answered
@@ -85,8 +96,35 @@ def appraise(
         milliseconds=median(reply.milliseconds for reply in replies) if replies else 0.0,
         grounding_milliseconds=median(grounding) if replies else 0.0,
         reliability=tuple(table),
-        error=confidence.error(table),
+        error=calibration_error(table),
     )
+
+
+def reliability(pairs: Sequence[tuple[float, bool]]) -> list[Bin]:
+    """Sort (confidence, is right) pairs into bins of equal width, without the empty ones."""
+    filled: dict[int, list[tuple[float, bool]]] = {}
+    for pair in pairs:
+        filled.setdefault(min(BINS - 1, int(pair[0] * BINS)), []).append(pair)
+    return [
+        Bin(
+            low=index / BINS,
+            high=(index + 1) / BINS,
+            answers=len(inside),
+            estimated=sum(confidence for confidence, _ in inside) / len(inside),
+            right=sum(right for _, right in inside) / len(inside),
+        )
+        for index, inside in sorted(filled.items())
+    ]
+
+
+def calibration_error(table: Sequence[Bin]) -> float:
+    """Return the expected calibration error.
+
+    Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (2015).
+    """
+    total = sum(row.answers for row in table)
+    gaps = sum(row.answers * abs(row.estimated - row.right) for row in table)
+    return gaps / total if total else 0.0
 
 
 def _share(verdicts: Sequence[bool]) -> float:

@@ -10,7 +10,7 @@ from citations import conf
 from citations.errors import ModelError, ModelMissing
 from citations.models import Source
 from citations.providers.punctuation import MARKS, Numbers, Punctuator
-from citations.text import sentence_ends, sentences
+from citations.text import sentences
 from citations.text.punctuation import SpokenWord, punctuated, spoken_words
 from transcripts import captions, transcript_rows
 from transcripts.cues import Cue
@@ -56,7 +56,7 @@ def lacks_stops(text: str) -> bool:
 
 def _lacks_stops(text: str) -> bool:
     is_stopped = sentences.is_punctuated(text[first:last] for first, last in sentences.split(text))
-    return not is_stopped and bool(sentence_ends.log_odds(text, 0, len(text)))
+    return not is_stopped and bool(sentences.log_odds_of_ends(text, 0, len(text)))
 
 
 def _punctuated(cues: Sequence[Cue], model: Punctuator, pause: Callable[[], object]) -> list[Cue]:

@@ -41,7 +41,6 @@ from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
 from citations.search import chunk_rows
 from citations.search.relevance import judge_candidates
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.scope import Scope
@@ -224,7 +223,7 @@ def distance_of(cosine: float) -> float:
 def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     assert run.vector is not None
     assert run.resolved is not None
-    hits = vector_search.search(run.vector, space=space, limit=CANDIDATES, resolved=run.resolved)
+    hits = vector_space.nearest(run.vector, space=space, limit=CANDIDATES, resolved=run.resolved)
     if not hits:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return

@@ -16,11 +16,10 @@ from django.db.models import F
 
 from citations.errors import SourceNotFound
 from citations.lexical import merging, scoring, snapshot
-from citations.lexical.postings import Words
+from citations.lexical.postings import Words, terms_of
 from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter, segments
 from citations.lexical.snapshot import Snapshot
-from citations.lexical.terms import terms_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore

@@ -1,5 +1,10 @@
 """Postings: where terms occur, in a source or a pack, as arrays and as bytes. Pure.
 
+A word that its source's language has a stemmer for is stored as a term of its stem with that
+language, "network/en"; any other word as it is. So a chunk has a word of a query exactly if the
+stemmer of its language makes the same of both, one chunk has a word as one term only, and what a
+stemmer does to the words of one language cannot match those of another.
+
 Bytes are little-endian. Frequencies and lengths take as few bytes as the greatest needs, because
 hostile texts may repeat a word without limit.
 """
@@ -9,20 +14,38 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
+from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.lexical.terms import term_of
-from transcripts.stemming import stemmed_as
+from transcripts.stemming import ALGORITHMS, stem_by, stemmed_as
 from transcripts.tokenizer import is_unspaced, tokenize, units
 
 PACK = 1 << 16  # positions of a pack
+MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
 Whole = NDArray[np.unsignedinteger[Any]]
 Runs = NDArray[np.int64]  # consecutive positions [first, end) in each row, ascending
+
+
+def term_of(word: str, code: str) -> str:
+    """Return the term of a word in a source of the language of a stemmer ("": of none), or a prefix
+    and a digest where it is very long.
+    """
+    stem = stem_by(code, word)
+    term = f"{stem}/{code}" if stem else word  # no word contains "/" or "…"
+    if len(term) <= MAX_TERM:
+        return term
+    return f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
+
+
+@lru_cache(maxsize=1 << 14)
+def terms_of(word: str) -> tuple[str, ...]:
+    """Return every term of a word, whatever the language of its source."""
+    return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
 
 
 def narrowest(values: NDArray[Any]) -> Whole:
@@ -180,14 +203,15 @@ class Words:
     @classmethod
     def build(cls, texts: Iterable[str], language: str = "") -> Self:
         """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
-        lengths, vocabulary = array("I"), _Terms(stemmed_as(language))
+        lengths, code = array("I"), stemmed_as(language)
+        term_here = cache(lambda word: term_of(word, code))
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
             tokens = tokenize(text)
             lengths.append(len(tokens))
             frequencies: defaultdict[str, int] = defaultdict(int)
             for word, frequency in _counted(tokens, plain=text.isascii()).items():
-                frequencies[vocabulary[word]] += frequency
+                frequencies[term_here(word)] += frequency
             for term, frequency in frequencies.items():
                 postings[term].extend((slot, frequency))
         terms = sorted(postings)
@@ -250,17 +274,6 @@ class Words:
         return cls(
             terms=names, starts=starts, slots=slots, frequencies=frequencies, lengths=lengths
         )
-
-
-class _Terms(dict[str, str]):
-    """The terms of words in one language, computed on first use."""
-
-    def __init__(self, code: str) -> None:
-        self._code = code
-
-    def __missing__(self, word: str) -> str:
-        self[word] = term = term_of(word, self._code)
-        return term
 
 
 _MAGIC = b"KBL1"

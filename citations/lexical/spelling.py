@@ -17,8 +17,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from citations.lexical import snapshot
+from citations.lexical.postings import term_of
 from citations.lexical.segments import LexicalSegment, segments
-from citations.lexical.terms import term_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk
 from transcripts.stemming import stemmed_as

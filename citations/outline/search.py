@@ -42,12 +42,11 @@ class Whole(NamedTuple):
 
 
 class NodeFilter(NamedTuple):
-    """Which nodes to search, of some levels, perhaps only below or above others."""
+    """Which nodes to search, of some levels, perhaps only above some chunks."""
 
     scope: Scope
     resolved: ResolvedFilter
     levels: Collection[int]
-    parents: Collection[int] | None = None  # only children of these nodes
     # Only nodes above one of these chunks: (source, ordinal).
     above: Collection[tuple[int, int]] | None = None
 
@@ -272,9 +271,6 @@ def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
             "from": resolved.start or 0,
             "until": FOREVER if resolved.end is None else resolved.end,
         }
-    if node_filter.parents is not None:
-        conditions.append("node.parent_id = ANY(%(parents)s)")
-        values["parents"] = [*node_filter.parents]
     if node_filter.above is not None:
         conditions.append(
             "EXISTS (SELECT FROM unnest(%(of)s::bigint[], %(at)s::int[]) AS chunk(source, ordinal)"

@@ -12,7 +12,7 @@ from citations.models import Source
 from citations.passages import Locator
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
-from citations.search import sentence
+from citations.search.chunk_rows import sentence_with_words
 from citations.text import sentences
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
@@ -53,8 +53,8 @@ def _landing(source_text: SourceText, span: Span, within: Span) -> Landing:
 
 
 def _sentence(source: Source, text: str, query: str) -> Span | None:
-    if with_words := sentence.with_words(text, query, source.language):
-        return with_words
+    if sentence := sentence_with_words(text, query, source.language):
+        return sentence
     try:
         return _nearest_in_meaning(text, query)
     except KnowledgeBaseError:  # without a model, the passage is marked

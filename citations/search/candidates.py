@@ -1,10 +1,9 @@
 """Candidates: the chunks that words and vectors find, fetched with their sources and fused."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
@@ -13,19 +12,21 @@ from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, EmbeddingSpace
+from citations.models import Chunk, EmbeddingSpace, Source, State
 from citations.passages import SearchMode, Stage
+from citations.providers.languages import telling_words
 from citations.search import fusion, relevance
 from citations.search.chunk_rows import Candidate, fetch
 from citations.search.fusion import FusedHit
 from citations.search.judge import Relevance
 from citations.search.query_expansion import QueryEmbedding, Vector
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
 from transcripts.locks import release_connection
 from transcripts.scope import Scope
 from transcripts.stages import finish
+from transcripts.stemming import stems
+from transcripts.tokenizer import tokenize
 
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
@@ -68,26 +69,15 @@ class SearchRequest:
         return bool(self.query.phrases or self.query.excluded)
 
 
-@dataclass(slots=True)
-class StageLog:
-    """The finished stages of a search, notes for the reader, and the query's words that occur
-    nowhere in what they may read.
-    """
-
-    stages: list[Stage] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unknown: tuple[str, ...] = ()
-    started: float = field(default_factory=perf_counter)
-
-    def timed(self, name: str, call: Callable[[], T]) -> T:
-        """Run a stage; log its duration and the number of its results."""
-        started = perf_counter()
-        result = call()
-        count = len(result) if isinstance(result, list | dict) else 0
-        milliseconds = (perf_counter() - started) * 1000
-        self.stages.append(Stage(name=name, milliseconds=milliseconds, count=count))
-        finish("search", name, milliseconds=milliseconds)
-        return result
+def timed(
+    name: str, call: Callable[[], T], *, count: Callable[[Any], int] = len
+) -> tuple[T, Stage]:
+    """Run a stage; return its result, and how long it took and how many results it has."""
+    started = perf_counter()
+    result = call()
+    milliseconds = (perf_counter() - started) * 1000
+    finish("search", name, milliseconds=milliseconds)
+    return result, Stage(name=name, milliseconds=milliseconds, count=count(result))
 
 
 class CandidateHit(NamedTuple):
@@ -118,89 +108,103 @@ class CandidateHit(NamedTuple):
         return self.relevance.order if self.relevance else self.fused.score / self.most
 
 
-def find(request: SearchRequest, log: StageLog) -> tuple[QueryEmbedding | None, list[CandidateHit]]:
-    """Return the query's embedding and the fused candidates, best first.
+class CandidateSet(NamedTuple):
+    """The candidates of a search, best first, and the stages that found them.
+
+    ``unknown`` are the query's words that occur nowhere in what may be read.
+    """
+
+    hits: list[CandidateHit]
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    hypothesis: str = ""
+
+
+def find(request: SearchRequest) -> CandidateSet:
+    """Find the candidates of words and vectors, and fuse them.
 
     Searches again when a source is re-chunked between the branches. A migration that ends meanwhile
     does no harm: the vectors of the replaced space stay for a while.
     """
-    embedding = _embedding(request, log)
-    hits, is_complete = _look_up(request, embedding, log)
-    if is_complete:
-        return embedding, hits
-    log.stages.clear()
-    return embedding, _look_up(request, embedding, log)[0]
+    embedding, notes = _embedding(request)
+    candidates, is_complete = _look_up(request, embedding)
+    if not is_complete:
+        candidates, _ = _look_up(request, embedding)
+    candidates = candidates._replace(notes=notes + candidates.notes)
+    if embedding is None:
+        return candidates
+    stages = (*embedding.stages, *candidates.stages)
+    return candidates._replace(stages=stages, hypothesis=embedding.hypothesis)
 
 
-def _embedding(request: SearchRequest, log: StageLog) -> QueryEmbedding | None:
-    """Start to embed the query; None where the search does without."""
+def _embedding(request: SearchRequest) -> tuple[QueryEmbedding | None, tuple[str, ...]]:
+    """Start to embed the query; None where the search does without, and a note on it."""
     if not request.uses_vectors:
-        return None
+        return None, ()
     space = request.space or vector_space.active()
     if space is not None:
-        return QueryEmbedding(request.query.words, space=space, expands=request.expands)
+        return QueryEmbedding(request.query.words, space=space, expands=request.expands), ()
     if not request.uses_words:
         raise Unavailable(
             "Nothing is embedded yet, so a search by meaning finds nothing.", hint=_PROGRESS_HINT
         )
-    log.notes.append(f"Found by words only: nothing is embedded yet. {_PROGRESS_HINT}")
-    return None
+    return None, (f"Found by words only: nothing is embedded yet. {_PROGRESS_HINT}",)
 
 
 def _vector(
-    request: SearchRequest, embedding: QueryEmbedding | None, log: StageLog
-) -> Vector | None:
+    request: SearchRequest, embedding: QueryEmbedding | None
+) -> tuple[Vector | None, tuple[str, ...]]:
+    """Wait for the vector; None where the search does without, and a note if a model failed."""
     if embedding is None:
-        return None
+        return None, ()
     if request.expands:
         release_connection()  # a language model may write for seconds
     try:
-        return embedding.vector()
+        return embedding.vector(), ()
     except (ModelError, InvalidProvider) as error:
         if not request.uses_words:
             raise
-        log.notes.append(f"Found by words only: {error.text}")
-        return None
+        return None, (f"Found by words only: {error.text}",)
 
 
-def _look_up(
-    request: SearchRequest, embedding: QueryEmbedding | None, log: StageLog
-) -> tuple[list[CandidateHit], bool]:
-    """Return the candidates, best first, and whether all hits of the branches still exist."""
+def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[CandidateSet, bool]:
+    """Return the candidates, and whether all hits of the branches still exist."""
     resolved = resolve(request.scope, request.filter)
     if resolved.is_empty:
-        return [], True
-    scores: dict[int, float] = {}
+        return CandidateSet([]), True
+    stages: list[Stage] = []
+
+    def run(name: str, call: Callable[[], T], *, count: Callable[[Any], int] = len) -> T:
+        result, stage = timed(name, call, count=count)
+        stages.append(stage)
+        return result
+
+    by_words = lexical_index.LexicalHits([], ())
     cosines: dict[int, float] = {}
     if request.uses_words:
-        scores = dict(log.timed(LEXICAL, lambda: _by_words(request, resolved, log)))
-    vector = _vector(request, embedding, log)
+        by_words = run(
+            LEXICAL,
+            lambda: lexical_index.find(request.query, limit=request.breadth, resolved=resolved),
+            count=lambda result: len(result.hits),
+        )
+    vector, notes = _vector(request, embedding)
     if embedding is not None and vector is not None:
         space = embedding.space
-        cosines = log.timed(VECTOR, lambda: _by_vector(request, resolved, vector, space))
-    k = conf.rrf_k()
-    fused = log.timed(
-        FUSE, lambda: fusion.rrf([list(scores), list(cosines)], k=k)[: request.breadth]
-    )
-    rows = log.timed(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
+        cosines = run(VECTOR, lambda: _by_vector(request, resolved, vector, space))
+    scores, k = dict(by_words.hits), conf.rrf_k()
+    fused = run(FUSE, lambda: fusion.rrf([list(scores), list(cosines)], k=k)[: request.breadth])
+    rows = run(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
     most = (request.uses_words + (vector is not None)) / (k + 1)
     hits = [
         CandidateHit(rows[hit.key], hit, scores.get(hit.key), cosines.get(hit.key), most)
         for hit in fused
         if hit.key in rows
     ]
+    is_complete = len(hits) == len(fused)
     if request.uses_words and embedding is not None and vector is not None:
-        judge = partial(_judged, request, hits, embedding, resolved)
-        hits = log.timed(JUDGE, judge)
-    return hits, len(hits) == len(fused)
-
-
-def _by_words(
-    request: SearchRequest, resolved: ResolvedFilter, log: StageLog
-) -> list[lexical_index.ChunkScore]:
-    hits = lexical_index.find(request.query, limit=request.breadth, resolved=resolved)
-    log.unknown = hits.unknown
-    return hits.hits
+        hits = run(JUDGE, lambda: _judged(request, hits, embedding, resolved))
+    return CandidateSet(hits, tuple(stages), notes, by_words.unknown), is_complete
 
 
 def _judged(
@@ -237,7 +241,7 @@ def _by_vector(
 ) -> dict[int, float]:
     """Return positions by vector, nearest first, with their cosines."""
     limit = request.breadth * VERIFIED if request.is_strict else request.breadth
-    hits = vector_search.search(vector, space=space, limit=limit, resolved=resolved)
+    hits = vector_space.nearest(vector, space=space, limit=limit, resolved=resolved)
     cosines = {hit.position: hit.cosine for hit in hits}
     if request.is_strict:
         chunks = Chunk.objects.filter(position__in=list(cosines)).order_by()
@@ -248,3 +252,35 @@ def _by_vector(
             if request.query.admits(texts.get(position, ""))
         }
     return dict(list(cosines.items())[: request.breadth])
+
+
+# Which candidates are listed as likely, on every door
+
+
+def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
+    """Return the chunks of hits, best first, that are likely, that have all words of the query
+    where these alone count, or that rank above such a one.
+    """
+    by_words = _likely_by_words([hit for hit in hits if not hit.is_likely], words)
+    likely = [
+        index for index, hit in enumerate(hits) if hit.is_likely or hit.candidate.chunk in by_words
+    ]
+    first = likely[0] if likely else 0
+    return {hits[index].candidate.chunk for index in (*range(first), *likely)}
+
+
+def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
+    """Return the chunks that have all words of the query, of sources that are searched by words
+    alone so far: how near they are in meaning is not known.
+    """
+    ids = {hit.candidate.source for hit in hits}
+    waiting = Source.objects.filter(pk__in=ids, state=State.WORDS)
+    by_words = set(waiting.values_list("pk", flat=True))
+    rows = (hit.candidate for hit in hits if hit.candidate.source in by_words)
+    return {row.chunk for row in rows if _has_all_words(row, words)}
+
+
+def _has_all_words(row: Candidate, words: str) -> bool:
+    """Tell whether a chunk has every telling word of a query, in whatever form."""
+    wanted = set(stems(telling_words(words, row.language).split(), row.language))
+    return bool(wanted) and wanted <= set(stems(tokenize(row.text), row.language))

@@ -11,10 +11,12 @@ from django.db import connection
 
 from citations.models import path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource
-from citations.search import sentence
+from citations.providers.languages import empty_words
+from citations.text.sentences import Span, nearest_sentence
 from transcripts.player import player_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
+from transcripts.tokenizer import matched_spans
 
 
 class Candidate(NamedTuple):
@@ -103,7 +105,7 @@ class Candidate(NamedTuple):
         """
         if not self.sentence_starts:
             return None
-        span = sentence.with_words(self.text, query, self.language)
+        span = sentence_with_words(self.text, query, self.language)
         if span is None:
             return None
         number = bisect_right(self.sentence_starts, span[0], key=itemgetter(0))
@@ -123,6 +125,13 @@ class Candidate(NamedTuple):
 
     def _start(self, opens_at: int | None) -> int:
         return self.start or 0 if opens_at is None else opens_at
+
+
+def sentence_with_words(text: str, query: str, language: str) -> Span | None:
+    """Return the characters of the sentence with most of a query's words; None if it has none."""
+    if not matched_spans(text, query, language):
+        return None
+    return nearest_sentence(text, query, language, stops=empty_words(language))
 
 
 # Raw SQL, because every search runs it and the ORM would take longer than the database. The chunks

@@ -7,6 +7,10 @@ is cut into sources. Both hold for the embedding model that they were trained wi
 file that has its name, ``judge_….json``. Questions in languages that a model was not made for have
 the likelihood of ``words_floor.json``, which reads no cosine; ``bench/train_words_floor.py`` writes
 that. Pure.
+
+A prediction of trees (Friedman, "Greedy function approximation: a gradient boosting machine", 2001)
+is the sum of one leaf of each. It is shared out among the signs along each tree's path: a split
+adds the difference of the means below and above it (Saabas, 2014), so that the parts add up.
 """
 
 import json
@@ -24,7 +28,6 @@ from citations.passages import SignShare
 from citations.providers.weights import MINILM
 from citations.search import signs
 from citations.search.signs import SIGNS, CandidateTable
-from citations.search.trees import TreeEnsemble
 
 Numbers = NDArray[np.float64]
 
@@ -49,6 +52,58 @@ class Relevance:
     def sum(self) -> float:
         """The sum whose logistic function is ``order``."""
         return self.base + sum(sign.share for sign in self.shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeEnsemble:
+    """All nodes of all trees in one array each; a leaf is its own child.
+
+    Rows go to ``left`` where their sign is at most the threshold. ``value`` is the mean of a
+    node's training rows, for a leaf what it adds.
+    """
+
+    roots: NDArray[np.int32]
+    sign: NDArray[np.int32]
+    threshold: Numbers
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: Numbers
+    depth: int
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Read what ``bench/train_judge.py`` writes; signs are numbered by its own list of names.
+
+        Raises ``KeyError`` and ``ValueError``.
+        """
+        columns = np.array([SIGNS.index(name) for name in stored["signs"]], np.int32)
+        return cls(
+            roots=np.array(stored["roots"], np.int32),
+            sign=columns[stored["sign"]],
+            threshold=np.array(stored["threshold"], np.float64),
+            left=np.array(stored["left"], np.int32),
+            right=np.array(stored["right"], np.int32),
+            value=np.array(stored["value"], np.float64),
+            depth=int(stored["depth"]),
+        )
+
+    @property
+    def base(self) -> float:
+        """The mean prediction."""
+        return float(self.value[self.roots].sum())
+
+    def shares(self, rows: Numbers) -> Numbers:
+        """Return what each sign adds to each prediction, shape (n, signs); the rest is ``base``."""
+        nodes = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
+        owners = np.broadcast_to(np.arange(len(rows))[:, None], nodes.shape)
+        added = np.zeros_like(rows)
+        for _ in range(self.depth):
+            own = np.take_along_axis(rows, self.sign[nodes], axis=1)
+            below = np.where(own <= self.threshold[nodes], self.left[nodes], self.right[nodes])
+            change = self.value[below] - self.value[nodes]
+            np.add.at(added, (owners, self.sign[nodes]), change)
+            nodes = below
+        return added
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +151,7 @@ class RelevanceHead:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        return cls(order=_trees(stored["order"]), floor=Floor.from_json(stored))
+        return cls(order=TreeEnsemble.from_json(stored["order"]), floor=Floor.from_json(stored))
 
     def judge(self, table: CandidateTable, floor: Floor | None) -> list[Relevance]:
         """Judge candidates by a floor; without one all of them count as likely."""
@@ -179,13 +234,6 @@ def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: flo
 
 
 _EPSILON: Final = 1e-9  # a likelihood with finite log-odds
-
-
-def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:
-    """Read trees; their signs are numbered by the file's own list of names."""
-    columns = np.array([SIGNS.index(name) for name in stored["signs"]], np.int32)
-    trees = TreeEnsemble.from_json(stored)
-    return replace(trees, sign=columns[trees.sign])
 
 
 def _logistic(sums: Numbers | np.float64) -> Numbers:

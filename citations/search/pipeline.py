@@ -25,12 +25,13 @@ from citations.passages import (
     PassagePart,
     Results,
     SearchMode,
+    Stage,
     TermScore,
     covering,
 )
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
-from citations.search import candidates, fusion, judgments, likely_passages, neighbours
+from citations.search import candidates, fusion, judgments, neighbours
 from citations.search.candidates import (
     FETCH,
     FUSE,
@@ -39,7 +40,7 @@ from citations.search.candidates import (
     VECTOR,
     CandidateHit,
     SearchRequest,
-    StageLog,
+    timed,
 )
 from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
@@ -71,6 +72,14 @@ class RankedHit(NamedTuple):
         if judged := self.hit.relevance:
             return f"{self.score:.4f} = 1 / (1 + exp(−{judged.sum:.4f}))"
         return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
+
+
+class _Ranking(NamedTuple):
+    """The hits in their final order; the stage and the note of a cross-encoder, if it was used."""
+
+    hits: list[RankedHit]
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def search(
@@ -121,33 +130,37 @@ def search(
         user=user,
         space=space,
     )
-    log = StageLog()
-    embedding, hits = candidates.find(request, log)
-    ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
-    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, joins=for_readers))
-    likely = likely_passages.chunks([group.best.hit for group in groups], request.query.words)
+    started = perf_counter()
+    result = candidates.find(request)
+    ranking = _ranking(request, result.hits)
+    groups, deduplicated = timed(DEDUPLICATE, lambda: _grouped(ranking.hits, joins=for_readers))
+    likely = candidates.likely_chunks([group.best.hit for group in groups], request.query.words)
     groups = _spread(groups, likely, limit=limit, most=most_of_source)
     groups = _apart(groups) if for_readers else groups
-    passages = log.timed(ENRICH, lambda: _enrich(request, groups, likely))
+    passages, enriched = timed(ENRICH, lambda: _enrich(request, groups, likely))
+    stages = (*result.stages, *ranking.stages, deduplicated, enriched)
     suggestion = ""
-    if for_readers and log.unknown:
-        suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
-    is_irrelevant = bool(hits) and not likely
+    if for_readers and result.unknown:
+        suggestion, spelled = timed(
+            SPELL, lambda: _suggestion(request, result.unknown), count=lambda _: 0
+        )
+        stages = (*stages, spelled)
+    is_irrelevant = bool(result.hits) and not likely
+    advice = ""
     if is_irrelevant:
         advice = language_gap.advice(request.query.words, matching(scope, filter))
-        log.notes += [advice] if advice else []
-    stages = (embedding.stages if embedding else []) + log.stages
+    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, advice)
     return Results(
         query=request.query.text,
         mode=request.mode,
         passages=tuple(passages),
-        stages=tuple(stages),
-        notes=tuple(dict.fromkeys([stage.note for stage in stages if stage.note] + log.notes)),
-        reranked=any(hit.rerank_score is not None for hit in ranked),
+        stages=stages,
+        notes=tuple(dict.fromkeys(note for note in notes if note)),
+        reranked=any(hit.rerank_score is not None for hit in ranking.hits),
         nothing_relevant=is_irrelevant,
         suggestion=suggestion,
-        hypothesis=embedding.hypothesis if embedding else "",
-        milliseconds=(perf_counter() - log.started) * 1000,
+        hypothesis=result.hypothesis,
+        milliseconds=(perf_counter() - started) * 1000,
     )
 
 
@@ -173,39 +186,36 @@ def _parsed(query: str) -> lexical_query.Query:
     return parsed
 
 
-def _suggestion(request: SearchRequest, log: StageLog) -> str:
+def _suggestion(request: SearchRequest, unknown: Sequence[str]) -> str:
     """Correct the words that no source has, unless they are common in the query's own language."""
     text = request.query.text
     code, probability = next(iter(probabilities(text).items()), ("", 0.0))
     common = stop_words(code) if probability >= SURE else frozenset()
-    unknown = [word for word in log.unknown if word not in common]
-    return spelling.correct(text, unknown, resolved=resolve(request.scope, Filter()))
+    wrong = [word for word in unknown if word not in common]
+    return spelling.correct(text, wrong, resolved=resolve(request.scope, Filter()))
 
 
 # Re-rank
 
 
-def _by_judge(hits: Sequence[CandidateHit]) -> list[RankedHit]:
-    return [RankedHit(hit, hit.score) for hit in hits]
-
-
-def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> list[RankedHit]:
-    """Order the first candidates by the cross-encoder; without one, keep the order."""
-    reranker = registry.reranker()
+def _ranking(request: SearchRequest, hits: list[CandidateHit]) -> _Ranking:
+    """Order the first candidates by the cross-encoder; without one, keep the judge's order."""
+    own = [RankedHit(hit, hit.score) for hit in hits]
+    reranker = registry.reranker() if request.reranks else None
     if reranker is None:  # `kb doctor` and `kb models` say so
-        return _by_judge(hits)
+        return _Ranking(own)
     first = hits[: conf.rerank_candidates()]
     texts = [hit.candidate.indexed_text for hit in first]
     try:
-        scores = log.timed(RERANK, lambda: reranker.score(request.query.words, texts))
+        scores, stage = timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
-        log.notes.append(f"The best passages were not read again: {error.text}")
-        return _by_judge(hits)
+        return _Ranking(own, notes=(f"The best passages were not read again: {error.text}",))
     ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order
     least = ranked[-1].score if ranked else 1.0
     # Candidates that were not re-ranked come below the others, in the judge's order.
-    return ranked + [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
+    below = [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
+    return _Ranking(ranked + below, (stage,))
 
 
 # Deduplicate, join and enrich

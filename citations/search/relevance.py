@@ -14,7 +14,7 @@ from citations.search import judge
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.signs import CandidateTable
-from citations.vectors import search as vector_search
+from citations.vectors import space as vector_space
 from transcripts import conf
 from transcripts.stemming import primary_language, stems
 from transcripts.tokenizer import query_counts, tokenize
@@ -76,7 +76,7 @@ def describe(
     before = [row.position - 1 if row.ordinal > 0 else -1 for row in candidates]
     after = [row.position + 1 if row.ordinal + 1 < row.chunks else -1 for row in candidates]
     positions = sorted({*own, *before, *after} - {-1})
-    cosines = vector_search.cosines_at(vector, positions, space=space)
+    cosines = vector_space.cosines_at(vector, positions, space=space)
     table = lexical_index.word_table(words, positions, resolved=resolved)
     rows = {position: row for row, position in enumerate(positions)}
     places, earlier, later = (

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
-from citations.answers.question.wording import separated
+from citations.answers.question import wording
 from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
@@ -32,7 +32,7 @@ from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import hit_place, place
 from citations.reading.position import Position
-from citations.text.snippets import nearest_sentence
+from citations.text.sentences import nearest_sentence
 from citations.text.speakers import LABEL, label_length
 from transcripts.conf import absolute
 from transcripts.models import Collection
@@ -62,7 +62,7 @@ class MarkedText(Protocol):
 @register.filter
 def part_heading(question: str) -> str:
     """Return a question that was looked up, without its context."""
-    return sections.heading(question)
+    return wording.heading(question)
 
 
 @register.simple_tag
@@ -74,7 +74,7 @@ def deleted_with(collection: Collection) -> list[str]:
 @register.filter
 def earlier_question(question: str) -> str:
     """Return the question that another one, which refers to it, was looked up with."""
-    return separated(question)[1]
+    return wording.separated(question)[1]
 
 
 @register.filter

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from citations.text.sentence_ends import WORD
+from citations.text.sentences import WORD
 from transcripts.cues import Cue, Word
 
 

@@ -5,13 +5,17 @@ and ignore pauses, which unpunctuated captions have instead of stops. A lost cha
 later citation wrong, so sentences are spans that tile the text.
 """
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser
 from pathlib import Path
+from typing import Final
 
-from citations.text import sentence_ends
+from transcripts.stemming import stems
+from transcripts.tokenizer import tokenize
 
 Span = tuple[int, int]
 
@@ -83,6 +87,25 @@ def is_listing(sentence: str) -> bool:
     # “1 Waiting, page 3 1.1 Waiting longer:” is cut within a heading.
     is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()
     return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
+
+
+def nearest_sentence(
+    text: str, words: str, language: str = "", *, stops: Collection[str] = ()
+) -> Span:
+    """Return the span of the sentence with most of ``words`` in any form, the rarer in the text the
+    more, ``stops`` aside; the first sentence if none has any.
+    """
+    spans = split(text) or [(0, 0)]
+
+    def content(part: str) -> set[str]:
+        return set(stems([word for word in tokenize(part) if word not in stops], language))
+
+    query_words = content(words)
+    shared = [query_words & content(text[start:stop]) for start, stop in spans]
+    counts = Counter(word for own in shared for word in own)
+    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in shared]
+    start, stop = spans[worth.index(max(worth))]
+    return start, start + len(text[start:stop].rstrip())
 
 
 def between_letters(text: str, position: int) -> int:
@@ -201,7 +224,7 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
     is_long = stop - start > MAX_LENGTH
     while is_long and stop - start >= 2 * MIN_LENGTH:
         cut = _cut(text, start, stop, pauses)
-        if stop - start <= MAX_LENGTH and not sentence_ends.is_likely(text, cut):
+        if stop - start <= MAX_LENGTH and not is_likely_end(text, cut):
             break
         yield start, cut
         start = cut
@@ -212,14 +235,62 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
 def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
     """Choose where to cut text that is too long, ``MIN_LENGTH`` away from either end."""
     limit = min(start + MAX_LENGTH, stop - MIN_LENGTH)
-    odds = sentence_ends.log_odds(text, start + MIN_LENGTH, limit + 1)
+    odds = log_odds_of_ends(text, start + MIN_LENGTH, limit + 1)
 
     def worth(position: int) -> float:
         clause = text[position - 1] in _CLAUSE_ENDS or text[position - 2] in _CLAUSE_ENDS
         pause = min(pauses.get(position, 0), _MAX_PAUSE)
         away = abs(position - start - USUAL)
-        words = _ODDS_WORTH * odds.get(position, sentence_ends.BIAS)
+        words = _ODDS_WORTH * odds.get(position, BIAS)
         return pause + _CLAUSE_WORTH * clause + words - _AWAY_COST * away
 
     positions = (match.end() for match in _GAPS.finditer(text, start + MIN_LENGTH, limit))
     return max(positions, key=worth, default=0) or between_letters(text, limit)
+
+
+# Where no stop tells
+
+# A logistic regression on patterns of the two words on either side of a gap, with L1
+# regularisation, so that few patterns have a weight. ``bench/train_sentence_ends.py`` trains it on
+# English transcripts. Speech in another language is recognised: few of its gaps have a weight.
+WEIGHTS: Final = Path(__file__).with_name("sentence_ends_en.txt")
+ANYWHERE: Final = "|"  # the pattern of all gaps: its weight is the bias
+WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_KNOWN: Final = 0.7  # of the gaps in English, that have a weight: 0.97 do; in French, 0.14
+_AROUND: Final = 80  # characters in which the words on either side of a gap are looked for
+
+
+def log_odds_of_ends(text: str, start: int, stop: int) -> dict[int, float]:
+    """Return the log odds that a sentence of speech ends before each word that begins in [start,
+    stop); nothing for words of another language.
+    """
+    matches = list(WORD.finditer(text, max(0, start - _AROUND), stop + _AROUND))
+    gaps = gap_patterns([match[0] for match in matches])
+    odds = {
+        match.start(): sum(END_WEIGHTS.get(pattern, 0.0) for pattern in around)
+        for match, around in zip(matches[1:], gaps, strict=True)
+        if start <= match.start() < stop
+    }
+    count = sum(value != BIAS for value in odds.values())
+    return odds if count >= _KNOWN * len(odds) else {}
+
+
+def is_likely_end(text: str, offset: int) -> bool:
+    """Tell whether a sentence ends before the word at an offset rather than not."""
+    return log_odds_of_ends(text, offset, offset + 1).get(offset, BIAS) >= 0
+
+
+def gap_patterns(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the patterns of the gap before each word but the first: "|" stands for the gap, "_" for
+    any word.
+    """
+    folded = ["", *(word.casefold().replace("’", "'") for word in words), ""]
+    for a, b, c, d in zip(folded, folded[1:], folded[2:], folded[3:], strict=False):
+        before = (f"{a} {b} |", f"{a} _ |") if a else ()
+        behind = (f"| {c} {d}", f"| _ {d}") if d else ()
+        yield (ANYWHERE, f"{b} |", f"| {c}", f"{b} | {c}", *before, *behind)
+
+
+_LINES = (line.split("\t") for line in WEIGHTS.read_text(encoding="utf-8").splitlines())
+END_WEIGHTS: Final = {pattern: float(weight) for pattern, weight in _LINES}
+BIAS: Final = END_WEIGHTS[ANYWHERE]  # log odds between unknown words

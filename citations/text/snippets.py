@@ -1,17 +1,11 @@
-"""Cut a snippet of 100 to 200 characters out of a passage, at word borders, and find the sentence
-of a passage that is nearest to words. Pure.
-"""
+"""Cut a snippet of 100 to 200 characters out of a passage, at word borders. Pure."""
 
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from citations.text import sentences
 from citations.text.sentences import SENTENCE_END
-from transcripts.stemming import stems
-from transcripts.tokenizer import matched_spans, tokenize
+from transcripts.tokenizer import matched_spans
 
 MIN_LENGTH: Final = 100
 MAX_LENGTH: Final = 200
@@ -41,25 +35,6 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
 
     start = max(_starts(line, spans, ends), key=worth)[0]
     return line[start : _end(line, start, ends)].strip()
-
-
-def nearest_sentence(
-    text: str, words: str, language: str = "", *, stops: Collection[str] = ()
-) -> tuple[int, int]:
-    """Return the span of the sentence with most of ``words`` in any form, the rarer in the text the
-    more, ``stops`` aside; the first sentence if none has any.
-    """
-    spans = sentences.split(text) or [(0, 0)]
-
-    def content(part: str) -> set[str]:
-        return set(stems([word for word in tokenize(part) if word not in stops], language))
-
-    query_words = content(words)
-    shared = [query_words & content(text[start:stop]) for start, stop in spans]
-    counts = Counter(word for own in shared for word in own)
-    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in shared]
-    start, stop = spans[worth.index(max(worth))]
-    return start, start + len(text[start:stop].rstrip())
 
 
 def _starts(

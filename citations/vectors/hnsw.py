@@ -5,7 +5,7 @@ import logging
 from django.db import connection
 
 from citations.models import Embedding, EmbeddingSpace
-from citations.vectors.search import INDEXED_FROM, indexed_expression
+from citations.vectors.space import INDEXED_FROM, indexed_expression
 from transcripts import locks
 from transcripts.locks import Lock
 

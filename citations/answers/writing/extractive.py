@@ -3,7 +3,7 @@
 An overview has a sentence from each section that was found.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Final
@@ -22,7 +22,7 @@ from citations.answers.writing.excerpts import (
     own_rows,
     sentences,
 )
-from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rated, signs, stems
+from citations.answers.writing.sentence_ranking import Rate, covered, rated, signs, stems
 from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop, is_punctuated
 
@@ -54,7 +54,7 @@ class Extract:
 
     part: QuestionPart
     picks: tuple[Pick, ...]
-    signs: Signs
+    signs: Mapping[str, float]
     repeats: bool = False
 
 

@@ -1,14 +1,20 @@
-"""Scores sentences as answers, and measures the signs of an answer being among them."""
+"""Scores sentences as answers, and estimates from signs how likely one of them answers.
 
+These are two estimates: that a question has an answer, and that its first citation is right. A
+passage on the subject that does not answer the question is a poor citation of an answer that may
+well exist. ``bench/train_confidence.py`` trains both.
+"""
+
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from citations.answers.writing.answer_types import (
     asks_for_meaning,
@@ -39,29 +45,11 @@ ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as 
 _NAMED: Final = re.compile(r"(?<=\S )[A-ZÀ-Þ][\w’'.+-]*|\b[\w.-]*\d[\w.-]*")  # not the first word
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
-    """The signs of an answer that confidence is made of, each 0 to 1 (``meaning`` from -1).
-
-    ``score`` is the best passage's, ``margin`` its lead on the next one, ``share`` its source's
-    share of the passages' scores. ``heard`` is the share of the question's words in the passages,
-    by rarity, ``names`` that of its names and numbers, and ``meaning`` the nearest sentence's
-    cosine. ``lead`` is the best sentence's lead on the best one elsewhere. ``subject`` is how
-    likely the likeliest passage is on the question's subject.
-    """
-
-    score: float = 0.0
-    margin: float = 0.0
-    heard: float = 0.0
-    names: float = 0.0
-    meaning: float | None = None
-    lead: float = 0.0
-    share: float = 0.0
-    subject: float | None = None
-
-    def as_numbers(self) -> dict[str, float]:
-        """Return the known signs by their names."""
-        return {name: float(value) for name, value in asdict(self).items() if value is not None}
+ALWAYS: Final = ("heard", "names")  # signs that every answer has
+FUSED: Final = ("score", "margin", "share")  # those of a hybrid search without a cross-encoder
+MODEL_SIGNS: Final = ("meaning", "lead", "subject")  # those of the trained embedding model
+RIGHT, PRESENT = "right", "present"  # the two estimates
+TRAINED: Final = Path(__file__).with_name("confidence.json")
 
 
 def rated(
@@ -127,10 +115,20 @@ def _before(sentences: Sequence[Pick], index: int) -> int | None:
     return None
 
 
-def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> Signs:
-    """Measure the signs of an answer among rated sentences; ``own`` as in ``rated``."""
+# Signs
+
+
+def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, float]:
+    """Measure the known signs of an answer among rated sentences; ``own`` as in ``rated``.
+
+    Each is 0 to 1 (``meaning`` from -1). ``score`` is the best passage's, ``margin`` its lead on
+    the next one, ``share`` its source's share of the passages' scores. ``heard`` is the share of
+    the question's words in the passages, by rarity, ``names`` that of its names and numbers, and
+    ``meaning`` the nearest sentence's cosine. ``lead`` is the best sentence's lead on the best one
+    elsewhere. ``subject`` is how likely the likeliest passage is on the question's subject.
+    """
     if not rated:
-        return Signs()
+        return dict.fromkeys(("score", "margin", "heard", "names", "lead", "share"), 0.0)
     passages = list({pick.evidence.number: pick.evidence for pick in rated}.values())
     scores = sorted((passage.score for passage in passages), reverse=True)
     texts = (f"{at.text} {at.heading} {at.origin.title}" for at in passages)
@@ -145,19 +143,18 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> Signs:
         or abs(pick.span[0] - best.span[0]) > ELSEWHERE
     )
     of_source = sum(passage.score for passage in passages if passage.source == best.evidence.source)
-    return Signs(
-        score=scores[0],
-        margin=scores[0] - scores[1] if len(scores) > 1 else 0.0,
-        heard=covered(weights, set(map(stem, words)), weights),
-        names=_named(question, words),
-        meaning=max(cosines, default=None),
-        lead=best.score - max(elsewhere, default=0.0),
-        share=of_source / (sum(scores) or 1.0),
-        subject=max(
-            (passage.relevance for passage in passages if passage.relevance is not None),
-            default=None,
-        ),
-    )
+    relevances = [passage.relevance for passage in passages if passage.relevance is not None]
+    known = {
+        "score": scores[0],
+        "margin": scores[0] - scores[1] if len(scores) > 1 else 0.0,
+        "heard": covered(weights, set(map(stem, words)), weights),
+        "names": _named(question, words),
+        "meaning": max(cosines, default=None),
+        "lead": best.score - max(elsewhere, default=0.0),
+        "share": of_source / (sum(scores) or 1.0),
+        "subject": max(relevances, default=None),
+    }
+    return {name: float(value) for name, value in known.items() if value is not None}
 
 
 def _named(question: str, words: Collection[str]) -> float:
@@ -179,6 +176,66 @@ def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str
         * math.log(1 + len(sentences) / (counts[word] or 1))
         for word in stems(question)
     }
+
+
+# Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticModel:
+    """A logistic regression over some signs; ``border`` separates no (below) from yes."""
+
+    signs: tuple[str, ...]
+    weights: tuple[float, ...]
+    bias: float
+    border: float = 0.0
+
+    def estimate(self, signs: Mapping[str, float]) -> float:
+        """Return a probability, 0 to 1."""
+        pairs = zip(self.signs, self.weights, strict=True)
+        total = self.bias + sum(weight * signs[name] for name, weight in pairs)
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
+
+
+def confidence(signs: Mapping[str, float], *, proven: float = 1.0) -> float:
+    """Return how likely the first citation is right, 0 to 1.
+
+    ``proven`` is the share of a language model's quotes that stand in the sources; the estimate
+    falls with it.
+    """
+    return _trained(RIGHT)[_group(signs)].estimate(signs) * max(0.0, min(1.0, proven))
+
+
+def is_answered(signs: Mapping[str, float]) -> bool:
+    presence = _trained(PRESENT)[_group(signs)]
+    return presence.estimate(signs) >= presence.border
+
+
+def trained_model() -> str:
+    """Return the name of the embedding model that ``MODEL_SIGNS`` signs were trained with."""
+    return str(_stored()["model"])
+
+
+def _group(signs: Mapping[str, float]) -> str:
+    groups = {"fused": FUSED, "near": MODEL_SIGNS}
+    known = [group for group, names in groups.items() if all(name in signs for name in names)]
+    return "+".join(["always", *known])
+
+
+@lru_cache(maxsize=2)
+def _trained(estimate: str) -> dict[str, LogisticModel]:
+    return {
+        group: LogisticModel(
+            tuple(stored["signs"]), tuple(stored["weights"]), stored["bias"], stored["border"]
+        )
+        for group, stored in _stored()[estimate].items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _stored() -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads(TRAINED.read_text(encoding="utf-8"))
+    return stored
 
 
 # Words

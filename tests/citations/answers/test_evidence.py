@@ -1,7 +1,6 @@
 """Searching over levels of detail."""
 
 from collections.abc import Sequence
-from itertools import product
 
 import pytest
 from django.db import connection
@@ -9,9 +8,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import tree_search
 from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.evidence import EvidenceSet, Strategy
+from citations.answers.evidence import EvidenceSet
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
@@ -35,13 +33,13 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("breadth", Breadth)
 def test_chunks_answer_where_there_is_no_level_above_them(
-    collection: Collection, scope: Scope, strategy: Strategy
+    collection: Collection, scope: Scope, breadth: Breadth
 ) -> None:
     source = make_document(collection, TEXTS)
     evidence_set = answer_evidence.find(
-        scope, QuestionPart(text="What is enthalpy?"), strategy=strategy
+        scope, QuestionPart(text="What is enthalpy?", breadth=breadth, about="enthalpy")
     )
     first = evidence_set.evidence[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
@@ -140,9 +138,8 @@ def text_of(source: Source) -> str:
     return blocks.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
 
 
-@pytest.mark.parametrize("strategy", [Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL])
-def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
-    collection: Collection, scope: Scope, strategy: Strategy
+def test_an_overview_begins_with_sections_and_documents_and_a_fact_has_chunks(
+    collection: Collection, scope: Scope
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     lecture(collection, "bridges", key="other")
@@ -153,15 +150,11 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
             breadth=Breadth.BROAD,
             about="Whales mammals live sea",
         ),
-        strategy=strategy,
     )
     assert broad.evidence[0].level >= Level.SECTION
     assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
-    specific = answer_evidence.find(
-        scope, QuestionPart(text="Where do whales live?"), strategy=strategy
-    )
-    assert specific.evidence[0].level == 0
-    assert set(levels(specific)) <= {0, Level.GROUP}
+    specific = answer_evidence.find(scope, QuestionPart(text="Where do whales live?"))
+    assert set(levels(specific)) == {0}
     assert all(
         0 <= passage.score <= 1
         for evidence_set in (broad, specific)
@@ -234,16 +227,13 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
     parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
-    for part, strategy in product(parts, (Strategy.COLLAPSED_TREE, Strategy.TREE_TRAVERSAL)):
-        assert {
-            passage.source
-            for passage in answer_evidence.find(scope, part, strategy=strategy).evidence
-        } <= {mine.pk, other.pk}
+    for part in parts:
+        assert {passage.source for passage in answer_evidence.find(scope, part).evidence} <= {
+            mine.pk,
+            other.pk,
+        }
         narrowed = answer_evidence.find(
-            scope,
-            part,
-            strategy=strategy,
-            filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000),
+            scope, part, filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000)
         )
         assert narrowed.evidence
         assert {passage.source for passage in narrowed.evidence} == {mine.pk}
@@ -256,7 +246,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
             for passage in narrowed.evidence
             if passage.level
         )
-        assert not answer_evidence.find(NOTHING, part, strategy=strategy).evidence
+        assert not answer_evidence.find(NOTHING, part).evidence
 
 
 def test_a_node_whose_sentences_are_no_longer_there_is_left_out(
@@ -276,31 +266,6 @@ def test_nodes_without_vectors_are_found_by_the_words_below_them(
     first = answer_evidence.find(scope, OVERVIEW).evidence[0]
     assert first.level >= Level.SECTION
     assert first.source == source.pk
-
-
-def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
-    collection: Collection, scope: Scope
-) -> None:
-    lecture(collection, "whales")
-    lecture(collection, "bridges", key="other")
-    flat = answer_evidence.find(
-        scope, QuestionPart(text="whales sea"), strategy=Strategy.FLAT
-    ).evidence
-    passages = [
-        passage
-        for passage in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
-        if not passage.level
-    ]
-    lifted = {
-        passage.locator.span: passage.score
-        for passage in passages
-        if passage.source == flat[0].source
-    }
-    assert all(
-        lifted[passage.locator.span] > passage.score / (1 + tree_search.DOCUMENT_WEIGHT)
-        for passage in flat
-        if passage.locator.span in lifted
-    )
 
 
 def test_a_cross_encoder_scores_nodes_and_chunks_alike(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from citations.answers.question.wording import split
-from citations.answers.sections import heading
+from citations.answers.question.wording import heading, split
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_what_a_small_model_answers_it_does_not_miss(answer: Answer) -> None:
 def test_a_small_model_that_finds_nothing_is_overruled_where_the_sources_are_sure(
     answer: Answer, monkeypatch: pytest.MonkeyPatch, confidence: float, is_overruled: bool
 ) -> None:
-    monkeypatch.setattr(writers.confidence, "estimate", lambda *_, **__: confidence)
+    monkeypatch.setattr(writers.sentence_ranking, "confidence", lambda *_, **__: confidence)
     draft = answer("NOT FOUND")
     assert bool(draft.claims) == is_overruled
     assert bool(draft.model) != is_overruled
@@ -213,7 +213,7 @@ def test_what_the_sources_are_about_stands_in_them_whatever_a_small_model_finds(
 def test_a_part_that_a_small_model_does_not_find_is_answered_where_the_sources_are_sure(
     answer: Answer, monkeypatch: pytest.MonkeyPatch, confidence: float, is_missing: bool
 ) -> None:
-    monkeypatch.setattr(writers.confidence, "estimate", lambda *_, **__: confidence)
+    monkeypatch.setattr(writers.sentence_ranking, "confidence", lambda *_, **__: confidence)
     reply = f"{CARRIES} [1]\nNOT FOUND: how soup gets its taste"
     draft = answer(reply, question=QUESTION)
     assert bool(draft.missing) == is_missing

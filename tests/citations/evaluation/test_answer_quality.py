@@ -50,3 +50,15 @@ def test_nothing_asked_is_nothing_found(scope: Scope) -> None:
         0.0,
         (),
     )
+
+
+def test_a_table_tells_what_was_estimated_and_what_was_right() -> None:
+    table = answer_quality.reliability([(0.9, True), (0.9, False), (0.1, False), (1.0, True)])
+    assert [(part.low, part.answers, round(part.right, 2)) for part in table] == [
+        (0.0, 1, 0.0),
+        (0.8, 3, 0.67),
+    ]
+    assert answer_quality.calibration_error(table) == pytest.approx(
+        (0.1 + 3 * (2.8 / 3 - 2 / 3)) / 4
+    )
+    assert answer_quality.calibration_error([]) == 0

@@ -25,7 +25,6 @@ from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source,
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.text import chunking
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.connections import another_connection
@@ -116,7 +115,7 @@ def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: 
     assert space is not None
     assert not vector_store.missing(space)
     chunk = Chunk.objects.order_by("pk")[2]
-    near = vector_search.search(
+    near = vector_space.nearest(
         vector_space.embedder_of(space).embed_query(chunk.text),
         space=space,
         limit=3,

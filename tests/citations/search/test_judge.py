@@ -6,8 +6,8 @@ import pytest
 from citations.providers.embedding import LOCAL
 from citations.providers.weights import MINILM
 from citations.search import judge
-from citations.search.judge import Relevance
-from citations.search.signs import CandidateTable
+from citations.search.judge import Relevance, TreeEnsemble
+from citations.search.signs import SIGNS, CandidateTable
 from tests.citations.search.test_signs import make_table
 
 RECOMMENDED = ("local", "e5-small")  # the built-in model, and the one for other languages
@@ -77,3 +77,30 @@ def test_the_floor_of_words_calls_unlikely_what_has_hardly_a_word_of_the_query()
     )
     assert [verdict.is_likely for verdict in covered] == [True] * 3
     assert [verdict.is_likely for verdict in bare] == [False] * 3
+
+
+# Trees
+
+# One split on sign 1 at 0.5; below it another one on sign 0 at 2. The second tree is a leaf.
+STORED = {
+    "signs": SIGNS[:2],
+    "roots": [0, 5],
+    "sign": [1, 0, 0, 0, 0, 0],
+    "threshold": [0.5, 2.0, 0, 0, 0, 0],
+    "left": [1, 2, 2, 3, 4, 5],
+    "right": [4, 3, 2, 3, 4, 5],
+    "value": [0.1, 0.2, -1.0, 1.0, 3.0, 0.25],
+    "depth": 2,
+}
+ROWS = np.array([[1.0, 0.5], [2.5, 0.0], [9.0, 0.6]])
+
+
+def test_a_row_gets_the_sum_of_one_leaf_of_each_tree_shared_out_among_its_signs() -> None:
+    trees = TreeEnsemble.from_json(STORED)
+    shares = trees.shares(ROWS)
+    assert (trees.base + shares.sum(axis=1)).tolist() == pytest.approx([-0.75, 1.25, 3.25])
+    assert shares[2].tolist() == pytest.approx([0.0, 2.9]), "only sign 1 was looked at"
+
+
+def test_no_rows_have_no_predictions() -> None:
+    assert TreeEnsemble.from_json(STORED).shares(np.zeros((0, 2))).shape == (0, 2)

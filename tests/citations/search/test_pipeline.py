@@ -28,7 +28,6 @@ from citations.providers.prompts import Prompt
 from citations.quotes import source_texts
 from citations.search import candidates, judgments, query_expansion
 from citations.search import pipeline as search_pipeline
-from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.language_gap import LANGUAGE_NOTE
@@ -1066,14 +1065,14 @@ def test_a_switch_to_another_space_during_a_search_mixes_nothing(
     new = EmbeddingSpace.objects.create(
         provider="fake", model="words", dimensions=32, state=SpaceState.BUILDING
     )
-    look_up = vector_search.search
+    look_up = vector_space.nearest
 
     def switch_first(vector: Any, *, space: EmbeddingSpace, **options: Any) -> Any:
         EmbeddingSpace.objects.filter(pk=old.pk).update(state=SpaceState.RETIRED)
         EmbeddingSpace.objects.filter(pk=new.pk).update(state=SpaceState.ACTIVE)
         return look_up(vector, space=space, **options)
 
-    monkeypatch.setattr(vector_search, "search", switch_first)
+    monkeypatch.setattr(vector_space, "nearest", switch_first)
     assert (
         search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
         == TEXTS[3]

@@ -8,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.text.sentences import (
+    BIAS,
     MAX_LENGTH,
     MIN_LENGTH,
     asks,
     between_letters,
     ends_with_stop,
+    gap_patterns,
     is_listing,
+    log_odds_of_ends,
+    nearest_sentence,
     split,
 )
 
@@ -224,3 +228,85 @@ def test_a_piece_of_a_table_of_contents_is_told_from_a_sentence_with_numbers(
     sentence: str, listing: bool
 ) -> None:
     assert is_listing(sentence) is listing
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "language", "sentence"),
+    [
+        (
+            "It is what it is for all of us. Engines are heated. It was there, and so it was.",
+            "so what is it that heats an engine",
+            "en",
+            "Engines are heated.",
+        ),
+        (
+            "Erst das Bild. Die Netze lernen es. Dann nichts.",
+            "ein Netz lernt",
+            "de",
+            "Die Netze lernen es.",
+        ),
+        ("Nothing of it. Nor of that.", "photosynthesis", "", "Nothing of it."),
+        ("", "anything", "", ""),
+    ],
+)
+def test_the_nearest_sentence_has_most_of_the_words_in_any_form_not_the_most_common_ones(
+    text: str, words: str, language: str, sentence: str
+) -> None:
+    start, stop = nearest_sentence(
+        text, words, language, stops={"what", "is", "it", "that", "so", "an", "for", "all", "us"}
+    )
+    assert text[start:stop] == sentence
+
+
+# Where no stop tells
+
+SPOKEN = (
+    "so today i want to talk about why queues grow and what you can do about it the first thing to"
+    " understand is that a queue has no memory it does not know how long you have been waiting okay"
+    " so let's look at a second example what happens if we double the number of servers"
+)
+
+
+def cut(text: str) -> list[str]:
+    return [text[first:last].strip() for first, last in split(text)]
+
+
+def test_speech_without_stops_is_cut_where_its_words_tell_that_a_sentence_ends():
+    assert cut(SPOKEN) == [
+        "so today i want to talk about why queues grow and what you can do about it",
+        "the first thing to understand is that a queue has no memory it does not know how long you"
+        " have been waiting",
+        "okay so let's look at a second example what happens if we double the number of servers",
+    ]
+
+
+def test_a_gap_before_a_new_thought_is_likelier_than_one_within_a_phrase():
+    odds = log_odds_of_ends(SPOKEN, 0, len(SPOKEN))
+
+    assert odds[SPOKEN.index("okay so")] > 0
+    assert odds[SPOKEN.index("queue has")] < BIAS
+
+
+def test_only_words_that_begin_in_the_stretch_have_odds():
+    first, last = SPOKEN.index("the first"), SPOKEN.index("thing")
+
+    assert list(log_odds_of_ends(SPOKEN, first, last)) == [first, first + len("the ")]
+    assert (
+        log_odds_of_ends(SPOKEN, first, last)[first]
+        == log_odds_of_ends(SPOKEN, 0, len(SPOKEN))[first]
+    )
+
+
+def test_words_of_other_languages_tell_nothing():
+    for text in (
+        "приклад довгого речення без жодної крапки",
+        "alors on commence par la dérivée et on va dire que la pente est celle de la tangente",
+    ):
+        assert log_odds_of_ends(text, 0, len(text)) == {}
+
+
+def test_a_pattern_shows_the_words_on_either_side_of_the_gap():
+    before, behind = gap_patterns(["Thank", "you", "So"])
+
+    assert before == ("|", "thank |", "| you", "thank | you", "| you so", "| _ so")
+    assert behind == ("|", "you |", "| so", "you | so", "thank you |", "thank _ |")

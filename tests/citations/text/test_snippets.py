@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.text.snippets import MAX_LENGTH, MIN_LENGTH, nearest_sentence, snippet
+from citations.text.snippets import MAX_LENGTH, MIN_LENGTH, snippet
 
 FILLER = "This sentence says nothing of any use to anybody. "
 WORDS = st.lists(
@@ -93,31 +93,3 @@ def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(
 def test_it_survives_any_text() -> None:
     for text in ("\x00" * 500, "\ud800 " * 300, "a\u0301" * 400, " " * 500 + "a"):
         assert len(snippet(text, "a \ud800")) <= MAX_LENGTH
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "language", "sentence"),
-    [
-        (
-            "It is what it is for all of us. Engines are heated. It was there, and so it was.",
-            "so what is it that heats an engine",
-            "en",
-            "Engines are heated.",
-        ),
-        (
-            "Erst das Bild. Die Netze lernen es. Dann nichts.",
-            "ein Netz lernt",
-            "de",
-            "Die Netze lernen es.",
-        ),
-        ("Nothing of it. Nor of that.", "photosynthesis", "", "Nothing of it."),
-        ("", "anything", "", ""),
-    ],
-)
-def test_the_nearest_sentence_has_most_of_the_words_in_any_form_not_the_most_common_ones(
-    text: str, words: str, language: str, sentence: str
-) -> None:
-    start, stop = nearest_sentence(
-        text, words, language, stops={"what", "is", "it", "that", "so", "an", "for", "all", "us"}
-    )
-    assert text[start:stop] == sentence

@@ -187,7 +187,7 @@ def test_meaning_decides_where_words_do_not() -> None:
         rate=lambda _, sentences: [0.1 if "first" in sentence else 0.9 for sentence in sentences],
     )
     assert result.picks[0].text == "The second one is what was wanted."
-    assert result.signs.meaning == 0.9
+    assert result.signs["meaning"] == 0.9
 
 
 def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in_many() -> None:
@@ -198,8 +198,8 @@ def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in
         extract([QuestionPart(text="What does entropy measure?")], [best, *more])[0].signs
         for more in (others, rivals)
     )
-    assert alone.lead > among.lead > 0
-    assert (alone.share, among.share) == (0.9, pytest.approx(0.9 / 1.7))
+    assert alone["lead"] > among["lead"] > 0
+    assert (alone["share"], among["share"]) == (0.9, pytest.approx(0.9 / 1.7))
 
 
 def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source() -> None:
@@ -212,8 +212,8 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
         extract([QuestionPart(text="What does entropy measure?")], [best, other])[0].signs
         for other in (near, far)
     )
-    assert beside.lead > ahead.lead > 0
-    assert beside.share == ahead.share == 1
+    assert beside["lead"] > ahead["lead"] > 0
+    assert beside["share"] == ahead["share"] == 1
 
 
 @pytest.mark.parametrize(
@@ -230,13 +230,13 @@ def test_names_and_numbers_of_a_question_are_heard_in_its_passages_or_not(
 ) -> None:
     said = passage("Boltzmann said in 1877 that entropy counts the states of gases.")
     (result,) = extract([QuestionPart(text=question)], [said])
-    assert result.signs.names == share
+    assert result.signs["names"] == share
 
 
 def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None:
     said = passage("Entropy measures disorder. Entropy measures gases. Entropy measures time.")
     common, rare = (
-        extract([QuestionPart(text=text)], [said])[0].signs.heard
+        extract([QuestionPart(text=text)], [said])[0].signs["heard"]
         for text in ("What does entropy measure?", "What does entropy weigh?")
     )
     assert common == 1.0
@@ -246,14 +246,7 @@ def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None
 def test_nothing_found_is_nothing_told() -> None:
     (result,) = extract([QuestionPart(text="What is entropy?")], [])
     assert result.picks == ()
-    assert result.signs.as_numbers() == {
-        "score": 0,
-        "margin": 0,
-        "heard": 0,
-        "names": 0,
-        "lead": 0,
-        "share": 0,
-    }
+    assert result.signs == {"score": 0, "margin": 0, "heard": 0, "names": 0, "lead": 0, "share": 0}
 
 
 @given(st.text(max_size=800), st.integers(0, 50))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SourceKind, SpaceState, State
 from citations.vectors import hnsw
-from citations.vectors import search as vector_search
+from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
 from transcripts.models import Collection
@@ -78,7 +78,7 @@ def fill(
     return source
 
 
-def places(hits: list[vector_search.NearestChunk]) -> list[int]:
+def places(hits: list[vector_space.NearestChunk]) -> list[int]:
     return [hit.position for hit in hits]
 
 
@@ -89,8 +89,8 @@ def nearest(known: NDArray[np.float32], query: NDArray[np.float32], limit: int) 
 @pytest.fixture
 def indexed_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use the index from the first row on."""
-    monkeypatch.setattr(vector_search, "INDEXED_FROM", 0)
-    monkeypatch.setattr(vector_search, "EXACT_ROWS", 0)
+    monkeypatch.setattr(vector_space, "INDEXED_FROM", 0)
+    monkeypatch.setattr(vector_space, "EXACT_ROWS", 0)
     with connection.cursor() as cursor:
         cursor.execute(
             "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off"
@@ -103,7 +103,7 @@ def test_the_nearest_come_first_with_their_cosines(
     space: EmbeddingSpace, collection: Collection, scope: Scope
 ) -> None:
     fill(space, collection, np.stack([unit(0, 1), unit(1, 0), unit(1, 1), unit(-1, 0)]))
-    hits = vector_search.search(
+    hits = vector_space.nearest(
         unit(1, 0.1), space=space, limit=3, resolved=resolve(scope, Filter())
     )
     assert places(hits) == [1, 2, 0]
@@ -116,7 +116,7 @@ def test_equal_ones_are_in_the_order_of_their_places(
     fill(space, collection, np.stack([unit(1)] * 5), first=5)
     fill(space, collection, np.stack([unit(1)] * 5), first=0)
     assert places(
-        vector_search.search(unit(1), space=space, limit=10, resolved=resolve(scope, Filter()))
+        vector_space.nearest(unit(1), space=space, limit=10, resolved=resolve(scope, Filter()))
     ) == list(range(10))
 
 
@@ -127,14 +127,14 @@ def test_what_is_found_lies_in_one_space(
     other = EmbeddingSpace.objects.create(
         provider="fake", model="other", dimensions=4, state=SpaceState.BUILDING
     )
-    hits = vector_search.search(unit(1), space=space, limit=20, resolved=resolve(scope, Filter()))
+    hits = vector_space.nearest(unit(1), space=space, limit=20, resolved=resolve(scope, Filter()))
     assert len(hits) == 10
     assert (
-        vector_search.search(unit(1)[:4], space=other, limit=20, resolved=resolve(scope, Filter()))
+        vector_space.nearest(unit(1)[:4], space=other, limit=20, resolved=resolve(scope, Filter()))
         == []
     )
     with pytest.raises(ValueError, match="4 dimensions"):
-        vector_search.search(unit(1), space=other, limit=20, resolved=resolve(scope, Filter()))
+        vector_space.nearest(unit(1), space=other, limit=20, resolved=resolve(scope, Filter()))
 
 
 def test_nothing_is_found_where_nothing_may_be_looked_at(
@@ -143,7 +143,7 @@ def test_nothing_is_found_where_nothing_may_be_looked_at(
     fill(space, collection, random_units(3))
     with django_assert_num_queries(0):
         assert (
-            vector_search.search(
+            vector_space.nearest(
                 unit(1),
                 space=space,
                 limit=5,
@@ -152,7 +152,7 @@ def test_nothing_is_found_where_nothing_may_be_looked_at(
             == []
         )
         assert (
-            vector_search.search(
+            vector_space.nearest(
                 unit(1), space=space, limit=0, resolved=ResolvedFilter(sources=None, chunks=3)
             )
             == []
@@ -177,17 +177,17 @@ def test_filters_and_times_never_starve_the_result(
     query = -known[505]  # whatever the filter leaves is far away
     for source, low, high in ((small, 500, 520), (wanted, 0, 500)):
         resolved = ResolvedFilter(sources=frozenset({source.pk}), chunks=high - low)
-        positions = places(vector_search.search(query, space=space, limit=10, resolved=resolved))
+        positions = places(vector_space.nearest(query, space=space, limit=10, resolved=resolved))
         assert len(positions) == 10
         assert all(low <= place < high for place in positions)
     timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
-    assert sorted(places(vector_search.search(query, space=space, limit=10, resolved=timed))) == [
+    assert sorted(places(vector_space.nearest(query, space=space, limit=10, resolved=timed))) == [
         5,
         6,
         7,
     ]
     assert places(
-        vector_search.search(
+        vector_space.nearest(
             query,
             space=space,
             limit=1,
@@ -203,7 +203,7 @@ def test_a_whole_scan_finds_exactly_the_nearest(
     fill(space, collection, known)
     for query in random_units(20, seed=2):
         positions = places(
-            vector_search.search(query, space=space, limit=10, resolved=resolve(scope, Filter()))
+            vector_space.nearest(query, space=space, limit=10, resolved=resolve(scope, Filter()))
         )
         exact = nearest(known, query, 12)
         assert len(set(positions) & set(exact)) == 10, (
@@ -219,7 +219,7 @@ def test_the_index_finds_nearly_all_of_the_nearest(
     fill(space, collection, known)
     assert hnsw.ensure(space, rows=500)
     with connection.cursor() as cursor:
-        order = f"{vector_search.indexed_expression(space)} <=> '{[1] * SIZE}'"
+        order = f"{vector_space.indexed_expression(space)} <=> '{[1] * SIZE}'"
         cursor.execute(
             f"EXPLAIN SELECT id FROM citations_embedding WHERE space_id = {space.pk} ORDER BY"
             f" {order} LIMIT 5"
@@ -228,7 +228,7 @@ def test_the_index_finds_nearly_all_of_the_nearest(
     resolved = resolve(scope, Filter())
     hits = [
         len(
-            set(places(vector_search.search(query, space=space, limit=10, resolved=resolved)))
+            set(places(vector_space.nearest(query, space=space, limit=10, resolved=resolved)))
             & set(nearest(known, query, 10))
         )
         for query in random_units(30, seed=2)
