@@ -48,7 +48,7 @@ _PUBLISH: Final = """
 """
 
 
-def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[LectureEvent]:
+def after(session: LectureSession, number: int) -> list[LectureEvent]:
     """Return the events after a number, in order."""
     events = LectureEvent.objects.filter(session=session, number__gt=number)
-    return list(events.order_by("number")[:limit])
+    return list(events.order_by("number")[:AT_ONCE])

@@ -74,7 +74,6 @@ def test_more_than_is_read_at_once_is_told_whole(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "AT_ONCE", 2)
-    monkeypatch.setattr(events.after, "__kwdefaults__", {"limit": 2})
     add_events(session, *"abcde")
     finish(session)
     assert all_of(session) == [1, 2, 3, 4, 5]
