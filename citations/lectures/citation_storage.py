@@ -10,9 +10,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from citations.lectures.events import CITATIONS, publish
-from citations.lectures.sessions import event_data
 from citations.lectures.stages import KEYWORDS, STORE, Decision, Vector
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
+from citations.schemas.lectures import CitationsEventOut, CitedEventOut
 from citations.search.chunk_rows import Candidate
 from citations.text.snippets import snippet
 
@@ -110,7 +110,7 @@ def _store(decision: Decision, started: float) -> StoredWindow:
         is_lost = decision.outcome is WindowOutcome.CITED and not citations
         notes = [*decision.notes, *(["The passages were deleted meanwhile."] * is_lost)]
         now = perf_counter()
-        columns = {
+        columns: dict[str, Any] = {
             "outcome": WindowOutcome.TOO_FAR if is_lost else decision.outcome,
             "note": " ".join(dict.fromkeys(notes)),
             "off_topic": decision.off_topic,
@@ -123,14 +123,14 @@ def _store(decision: Decision, started: float) -> StoredWindow:
         for name, value in columns.items():
             setattr(row, name, value)
         row.save(update_fields=columns)
-        data = {
-            "window_index": row.index,
-            "outcome": row.outcome,
-            "note": row.note,
-            "milliseconds": row.milliseconds,
-            "citations": [event_data(citation) for citation in citations],
-        }
-        publish(session, [(CITATIONS, data)])
+        event = CitationsEventOut(
+            window_index=row.index,
+            outcome=row.outcome,
+            note=row.note,
+            milliseconds=columns["milliseconds"],
+            citations=[CitedEventOut.model_validate(citation) for citation in citations],
+        )
+        publish(session, [(CITATIONS, event)])
     return StoredWindow(window=row, citations=tuple(citations), vector=decision.vector)
 
 

@@ -30,6 +30,7 @@ from citations.lectures.pipeline import cite, describe, resolve_sources
 from citations.lectures.sessions import early_windows
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
+from citations.schemas.lectures import WindowOut
 from transcripts import library, locks
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.locks import Lock, release_connection
@@ -112,8 +113,7 @@ def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
         window = Window.objects.create(**columns, holder=uuid4(), attempts=1)
         count = max(locked.window_count, index + 1)
         LectureSession.objects.filter(pk=locked.pk).update(window_count=count)
-        location = {"first": None, "last": None, "start": None, "end": None}
-        publish(locked, [(WINDOW, {"index": index, "text": text, **location})])
+        publish(locked, [(WINDOW, WindowOut.model_validate(window))])
         return window
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from citations.lectures import event_stream, events
 from citations.models import LectureSession, Window, WindowOutcome
+from citations.schemas.lectures import SegmentEventOut
 from transcripts import announcements
 from transcripts.models import Collection
 
@@ -27,7 +28,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def add_events(session: LectureSession, *words: str) -> None:
-    events.publish(session, [("segment", {"text": word}) for word in words])
+    spoken = [SegmentEventOut(number=0, text=word, start=None, end=None) for word in words]
+    events.publish(session, [("segment", segment) for segment in spoken])
 
 
 def finish(session: LectureSession) -> None:

@@ -36,6 +36,7 @@ from citations.models import (
 )
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
+from citations.schemas.lectures import CitedEventOut
 from citations.vectors import space as vector_space
 from tests.citations.providers import tiny_models
 from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
@@ -244,7 +245,8 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
     assert event.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
     assert (event.data["window_index"], event.data["outcome"]) == (0, "cited")
     first = event.data["citations"][0]
-    assert first == sessions.event_data(cited.citations[0])
+    shown = CitedEventOut.model_validate(cited.citations[0])
+    assert first == shown.model_dump(mode="json")
     assert (first["id"], first["document_id"], first["document_name"]) == (
         str(cited.citations[0].uuid),
         str(textbook.uuid),
