@@ -266,10 +266,10 @@ def recorded() -> Iterator[Record]:
     record: Record = {}
     choose = lecture_pipeline._choose
 
-    def kept(found: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
-        for near in found:
+    def kept(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
+        for near in nearest:
             record[near.window.session.title, near.window.index] = list(near.passages)
-        return choose(found, farthest=farthest)
+        return choose(nearest, farthest=farthest)
 
     with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
         yield record

@@ -17,6 +17,7 @@ from citations.search.chunk_rows import Candidate
 from citations.text.snippets import snippet
 
 UNAVAILABLE: Final = "The database is unavailable."
+DIED: Final = "Every process that tried to cite it died."
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +46,7 @@ def give_up(window: Window) -> None:
         window.index,
         window.session_id,
     )
-    note = "Every process that tried to cite it died."
-    failed = Decision(window=window, outcome=WindowOutcome.FAILED, notes=(note,))
+    failed = Decision(window=window, outcome=WindowOutcome.FAILED, notes=(DIED,))
     _store(failed, perf_counter())
 
 

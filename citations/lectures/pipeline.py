@@ -244,8 +244,8 @@ def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Deci
 
 
 @timed(RERANK)
-def _choose(found: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
-    return [_or_failed(near, lambda each: _decide_on(each, farthest)) for near in found]
+def _choose(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
+    return [_or_failed(near, lambda each: _decide_on(each, farthest)) for near in nearest]
 
 
 def _decide_on(near: NearestPassages, farthest: float) -> Decision:

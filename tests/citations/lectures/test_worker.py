@@ -636,8 +636,8 @@ def during_search(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
     """Do something after the passages were found, before they are stored."""
     real = lecture_pipeline._choose
 
-    def choose(*found: Any, **limits: Any) -> list[Decision]:
-        decided = real(*found, **limits)
+    def choose(*nearest: Any, **limits: Any) -> list[Decision]:
+        decided = real(*nearest, **limits)
         act()
         return decided
 
