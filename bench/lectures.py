@@ -43,14 +43,15 @@ from card_figures import (
 )
 from kept import kept_vectors
 
+from citations import conf
 from citations.documents import storage as document_storage
 from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import windows as lecture_windows
-from citations.lectures.citation_storage import NearPassage, WindowRun
 from citations.lectures.continuity import RecentCitation
+from citations.lectures.stages import CitationMatch, Decision, NearestPassages, NearPassage
 from citations.lectures.windows import Utterance
 from citations.models import Chunk, LectureSession, Source, State, Window
 from citations.providers.weights import MINILM
@@ -255,6 +256,7 @@ def cite(session: LectureSession, first: int, window: Asked) -> Cards:
 # The weights
 
 
+Chosen = Sequence[CitationMatch]
 Record = dict[tuple[str, int], list[NearPassage]]  # by title of the session and index of the window
 
 
@@ -264,9 +266,10 @@ def recorded() -> Iterator[Record]:
     record: Record = {}
     choose = lecture_pipeline._choose
 
-    def kept(run: WindowRun) -> None:
-        record[run.window.session.title, run.window.index] = list(run.candidates)
-        choose(run)
+    def kept(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
+        for near in nearest:
+            record[near.window.session.title, near.window.index] = list(near.passages)
+        return choose(nearest, farthest=farthest)
 
     with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
         yield record
@@ -314,35 +317,35 @@ def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[We
         yield numbers, shown
 
 
-def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[WindowRun]:
+def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[Chosen]:
     """Choose among the candidates of windows in a row."""
-    runs: list[WindowRun] = []
+    runs: list[Chosen] = []
     for near in candidates:
         runs.append(follow(runs, near))
     return runs
 
 
-def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> WindowRun:
+def follow(runs: Sequence[Chosen], candidates: Sequence[NearPassage]) -> Chosen:
     """Choose among the candidates of the window after some."""
     recent = [
         RecentCitation(age, candidate.source, candidate.ordinal, candidate.heading)
         for age, earlier in enumerate(reversed(runs[-continuity.WINDOWS :]), start=1)
-        for candidate in (match.candidate for match in earlier.matches)
+        for candidate in (match.candidate for match in earlier)
     ]
-    run = WindowRun(Window(), 0.0)
+    passages = []
     for candidate in candidates:
         near = continuity.nearness(candidate.candidate, recent)
         relevance = continuity.preferred(candidate.relevance, near, model=MINILM)
-        run.candidates.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
-    lecture_pipeline._choose(run)
-    return run
+        passages.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
+    ranked = lecture_pipeline.rank_by_judge(passages, conf.live_distance())
+    return ranked[: lecture_pipeline.CITED]
 
 
-def cards(right: Right | None, run: WindowRun) -> Cards:
+def cards(right: Right | None, run: Chosen) -> Cards:
     """Return what a window shows."""
     return [
         Shown(bool(right and right(place(match.candidate.title, match.candidate))), match.score)
-        for match in run.matches
+        for match in run
     ]
 
 

@@ -43,7 +43,6 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import sessions
 from citations.lectures import worker as lecture_worker
-from citations.lectures.pipeline import FORM, WindowQueryForm
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, LectureSession, Window, WindowOutcome
 from citations.providers import registry, weights
@@ -52,6 +51,7 @@ from transcripts.scope import Scope
 
 LOCAL, BGE = "local", "bge-base"
 LIBRARIES = "the libraries"
+CUEBASE = "cuebase"
 SPACES: Final = (LOCAL, BGE)
 GOALS: Final = {LOCAL: 8.0, BGE: 4.0}
 MAX_MS: Final = 60.0  # of the median window in the default space
@@ -108,9 +108,7 @@ def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
 
 
 def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]:
-    """Return the milliseconds of each stage and window: of the libraries, and of both things that
-    may be looked for.
-    """
+    """Return the milliseconds of each stage and window: of the libraries, and of this project."""
     bge, tiny = shaped.bge_base(shapes / "bge"), shaped.tinybert(shapes / "tinybert")
     named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
     with override_settings(
@@ -123,10 +121,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
         library = filled(space, chunks)
         registry.warm()
         libraries = Libraries(library, bge, tiny)
-        rivals: dict[str, Rival] = {
-            LIBRARIES: libraries.cite,
-            **{str(form): Ours(library, form).cite for form in WindowQueryForm},
-        }
+        rivals: dict[str, Rival] = {LIBRARIES: libraries.cite, CUEBASE: Ours(library).cite}
         return {
             "times": in_turn(space, rivals, texts(count + WARM)),
             "threads": {"cuebase": settings.MODEL_THREADS, "torch": torch.get_num_threads()},
@@ -184,11 +179,10 @@ def wide(vectors: Any) -> Any:
 class Ours:
     """This project's pipeline; its words are learnt as when a session begins."""
 
-    def __init__(self, library: search.Library, form: WindowQueryForm) -> None:
+    def __init__(self, library: search.Library) -> None:
         scope = Scope(readable=library.scope.readable, writable=library.scope.readable)
-        self._form = form
         self._session: LectureSession = sessions.start(
-            scope, None, title=form, collection=library.collection
+            scope, None, title=CUEBASE, collection=library.collection
         )
         lecture_worker._warm_keywords(self._session.pk)
 
@@ -199,7 +193,9 @@ class Ours:
         window = Window.objects.create(
             session=self._session, index=self._session.windows.count(), text=text
         )
-        done = lecture_pipeline.cite([window], form=self._form)[0].window
+        [cited] = lecture_pipeline.cite([window])
+        lecture_pipeline.describe(cited)
+        done = cited.window
         assert done.outcome in (WindowOutcome.CITED, WindowOutcome.OFF_TOPIC), done.note
         skipped = {} if done.outcome == WindowOutcome.CITED else {"skipped": 1.0}
         return {**done.stages, "total": float(done.milliseconds or 0), **skipped}
@@ -284,10 +280,7 @@ def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
         " since the real ones are not on this machine; nothing is read off"
     )
     yield "what they find."
-    yield (
-        "*Plain*: a window is looked for by its own vector; *enriched*: by that of “text"
-        " keywords”. Windows that the gate left out are not counted."
-    )
+    yield "Windows that the gate left out are not counted."
     yield ""
     for space in SPACES:
         yield from table(space, measured[space])
@@ -335,9 +328,9 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
 
 
 def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[str]:
-    """Say which targets are met by the way that is the default."""
+    """Say which targets are met."""
     spent = {
-        stage: statistics.median(window.get(stage, 0.0) for window in times[FORM])
+        stage: statistics.median(window.get(stage, 0.0) for window in times[CUEBASE])
         for stage in TARGETS
     }
     comparisons = [
@@ -345,7 +338,7 @@ def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[s
         for stage, most in TARGETS.items()
     ]
     listed = ", ".join(comparisons)
-    yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {listed}."
+    yield f"By the documents' targets (medians, ms): {listed}."
     if space == LOCAL:
         yield (
             f"Median total at most {MAX_MS:g} ms:"

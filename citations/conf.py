@@ -108,7 +108,7 @@ def live_keywords() -> str:
 
 
 def live_distance() -> float:
-    """Return the greatest squared L2 distance at which a lecture cites."""
+    """Return the greatest squared L2 distance, 2 − 2·cosine, at which a lecture cites."""
     return float(settings.LIVE_DISTANCE_THRESHOLD)
 
 

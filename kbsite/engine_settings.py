@@ -194,7 +194,8 @@ MAX_DOCUMENT_PAGES = option("MAX_DOCUMENT_PAGES", 5_000, "Page limit of a docume
 LIVE_DISTANCE_THRESHOLD = option(
     "LIVE_DISTANCE_THRESHOLD",
     1.5,
-    "Squared L2 distance (0 to 4) above which a lecture cites nothing.",
+    "Distance above which a lecture cites nothing: the squared L2 distance of the vectors of "
+    "speech and passage, 2 − 2·cosine, from 0 to 4. Lower is stricter.",
     most=4,
 )
 LIVE_RELEVANCE_THRESHOLD = option(

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
-from citations.api.lecture_shapes import Rank, WindowOut
 from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
-from transcripts.schemas import Seconds, Shape
+from citations.schemas.lectures import CitationsEventOut, EndedEventOut, SegmentEventOut, WindowOut
+from transcripts.schemas import Shape
 
 # Of an answer
 
@@ -51,45 +50,6 @@ ANSWER: Final[Mapping[str, type[Shape]]] = {
 
 
 # Of a lecture
-
-
-class SegmentEventOut(Shape):
-    """A segment of speech; times in seconds."""
-
-    number: int
-    text: str
-    start: Seconds | None
-    end: Seconds | None
-
-
-class CitedEventOut(Shape):
-    """A citation; the times of its passage in seconds, null in a document."""
-
-    id: UUID
-    rank: Rank
-    document_id: UUID
-    document_name: str
-    kind: str
-    page_number: int | None = Field(description="Counted from 1; null in a recording.")
-    start: Seconds | None
-    end: Seconds | None
-    section_heading: str | None
-    snippet: str
-    relevance_score: float = Field(description="0 to 1.")
-
-
-class CitationsEventOut(Shape):
-    """What became of a window: its citations, best first, or why it has none."""
-
-    window_index: int
-    outcome: str
-    note: str
-    milliseconds: float = Field(description="How long it took.")
-    citations: list[CitedEventOut]
-
-
-class EndedEventOut(Shape):
-    """The lecture has ended; citations of its last windows may follow."""
 
 
 LECTURE: Final[Mapping[str, type[Shape]]] = {

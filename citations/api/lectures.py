@@ -1,11 +1,11 @@
 """The operations on lectures."""
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
 
-from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
@@ -19,11 +19,21 @@ from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
 from citations.models import Citation, LectureEvent, LectureSession, Window
+from citations.schemas.lectures import (
+    CitationOut,
+    CitationsOut,
+    LookedUpOut,
+    SessionOut,
+    SessionsOut,
+    StatisticsOut,
+    WindowCitationsOut,
+    WindowsOut,
+)
 from transcripts import library
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.lists import page_of
-from transcripts.models import Transcript, Video
+from transcripts.models import Video
 from transcripts.schemas import VideoOut
 from transcripts.timecodes import milliseconds
 from transcripts.views import events
@@ -34,9 +44,7 @@ _PLAIN = " ,;:.()'/-"  # characters of a header's text that are not percent-enco
 router = Router(tags=["lectures"])
 
 
-@router.post(
-    "sessions", response=responses({201: shapes.SessionOut}, 404), summary="Start a lecture"
-)
+@router.post("sessions", response=responses({201: SessionOut}, 404), summary="Start a lecture")
 def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
     request.caller.require_write()
@@ -49,30 +57,30 @@ def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSes
         request.access, request.caller.user, transcript=transcript, **about
     )
     lecture_worker.prepare(session)
-    _prefetch([session])
+    lecture_sessions.fetch_related([session])
     request.answer["Location"] = f"/api/v1/sessions/{session.uuid}"
     return Status(201, session)
 
 
-@router.get("sessions", response=responses({200: shapes.SessionsOut}, 404), summary="List lectures")
+@router.get("sessions", response=responses({200: SessionsOut}, 404), summary="List lectures")
 def list_sessions(
     request: Request, query: Query[shapes.SessionsIn]
 ) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
     page = lecture_sessions.list_sessions(request.access, **query.model_dump())
-    _prefetch(page.sessions)
+    lecture_sessions.fetch_related(page.sessions)
     return page
 
 
 @router.get(
     "sessions/{session_id}",
-    response=responses({200: shapes.SessionOut}, 404),
+    response=responses({200: SessionOut}, 404),
     summary="See a lecture's progress",
 )
 def get_session(request: Request, session_id: shapes.SessionId) -> LectureSession:
     """Return what a lecture cites, its progress, and whether it has ended."""
     session = lecture_sessions.find_session(request.access, session_id)
-    _prefetch([session])
+    lecture_sessions.fetch_related([session])
     return session
 
 
@@ -90,7 +98,7 @@ def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any
 
 @router.post(
     "sessions/{session_id}/segments",
-    response=responses({202: shapes.WindowsOut}, 404, 409, 413),
+    response=responses({202: WindowsOut}, 404, 409, 413),
     summary="Send speech",
 )
 def add_segments(
@@ -108,7 +116,7 @@ def add_segments(
 
 @router.post(
     "sessions/{session_id}/replay",
-    response=responses({202: shapes.WindowsOut}, 404),
+    response=responses({202: WindowsOut}, 404),
     summary="Replay a recording up to a time",
 )
 def replay_session(
@@ -123,9 +131,7 @@ def replay_session(
 
 
 @router.post(
-    "sessions/{session_id}/end",
-    response=responses({202: shapes.WindowsOut}, 404),
-    summary="End a lecture",
+    "sessions/{session_id}/end", response=responses({202: WindowsOut}, 404), summary="End a lecture"
 )
 def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
@@ -147,7 +153,7 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
 
 @router.post(
     "sessions/{session_id}/look-up",
-    response=responses({202: shapes.LookedUpOut}, 404),
+    response=responses({202: LookedUpOut}, 404),
     summary="Look up again what was said too early",
 )
 def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]:
@@ -164,7 +170,7 @@ def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]
 
 @router.post(
     "rag/query",
-    response=responses({200: shapes.WindowCitationsOut}, 404, 409, 413),
+    response=responses({200: WindowCitationsOut}, 404, 409, 413),
     summary="Cite for one window",
 )
 def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn) -> dict[str, Any]:
@@ -190,9 +196,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
 
 
 @router.get(
-    "citations/{citation_id}",
-    response=responses({200: shapes.CitationOut}, 404),
-    summary="See a citation",
+    "citations/{citation_id}", response=responses({200: CitationOut}, 404), summary="See a citation"
 )
 def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     """Return a citation with its whole passage."""
@@ -201,7 +205,7 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
 
 @router.get(
     "sessions/{session_id}/citations",
-    response=responses({200: shapes.CitationsOut}, 404),
+    response=responses({200: CitationsOut}, 404),
     summary="List a lecture's citations",
 )
 def list_citations(
@@ -216,7 +220,7 @@ def list_citations(
 
 @router.get(
     "sessions/{session_id}/statistics",
-    response=responses({200: shapes.StatisticsOut}, 404),
+    response=responses({200: StatisticsOut}, 404),
     summary="See a lecture's statistics",
 )
 def get_statistics(request: Request, session_id: shapes.SessionId) -> LectureStatistics:
@@ -291,8 +295,8 @@ async def _stream(caller: Any, session: LectureSession, after: int) -> AsyncGene
 
 
 def _event(event: LectureEvent) -> str:
-    data = event_shapes.LECTURE[event.kind].model_validate(event.data)
-    return f"id: {event.number}\n{events.event(event.kind, data.model_dump_json())}"
+    data = json.dumps(event.data, ensure_ascii=False)
+    return f"id: {event.number}\n{events.event(event.kind, data)}"
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:
@@ -303,9 +307,3 @@ def _find_writable(request: Request, session_id: Any) -> LectureSession:
 def _submit(windows: Sequence[Window]) -> Status[Any]:
     lecture_worker.submit([window.pk for window in windows])
     return Status(202, {"windows": windows})
-
-
-def _prefetch(sessions: Sequence[LectureSession]) -> None:
-    """Load the related rows that are shown with sessions, without transcripts' texts."""
-    light = Transcript.objects.light().select_related("video")
-    prefetch_related_objects(sessions, "sources", Prefetch("transcript", light))

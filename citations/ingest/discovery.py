@@ -32,12 +32,12 @@ class _Stale(NamedTuple):
     text_changed: bool
 
 
-def adopt(*, limit: int = AT_ONCE) -> list[Source]:
+def adopt() -> list[Source]:
     """Create missing sources and update stale ones; return them. One query if there are none."""
-    stale = _stale(limit)
+    stale = _stale()
     named = [row for row in stale if not row.language and _name_language(row.transcript)]
     if named:
-        stale = _stale(limit)
+        stale = _stale()
     if not stale:
         return []
     videos = Video.objects.defer("description", "languages").in_bulk({row.video for row in stale})
@@ -61,9 +61,9 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
 
 
-def _stale(limit: int) -> list[_Stale]:
+def _stale() -> list[_Stale]:
     with connection.cursor() as cursor:
-        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
+        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": AT_ONCE})
         return [_Stale(*row) for row in cursor.fetchall()]
 
 

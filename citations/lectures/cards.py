@@ -20,7 +20,7 @@ BESIDE: Final = 20  # characters between two passages that follow each other, at
 
 # The least score for each name of a confidence: “First passages by their score” in
 # bench/RESULTS.md.
-CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
+CITATION_CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def heading_path(citation: Citation) -> str:
 def confidence(citation: Citation) -> str:
     """Return the name of how sure a citation is."""
     score = citation.relevance_score or 0.0
-    return next(name for least, name in CONFIDENCES if score >= least)
+    return next(name for least, name in CITATION_CONFIDENCES if score >= least)
 
 
 def _groups(session: LectureSession) -> list[list[int]]:

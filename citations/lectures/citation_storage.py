@@ -1,131 +1,42 @@
-"""The progress of windows through the pipeline, and their results in the database."""
+"""The results of windows in the database."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
-from numpy.typing import NDArray
 
 from citations.lectures.events import CITATIONS, publish
-from citations.lectures.sessions import event_data
-from citations.library.filters import ResolvedFilter
+from citations.lectures.stages import KEYWORDS, STORE, Decision, Vector
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
+from citations.schemas.lectures import CitationsEventOut, CitedEventOut
 from citations.search.chunk_rows import Candidate
-from citations.search.judge import Relevance
 from citations.text.snippets import snippet
-from transcripts.stages import finish
 
-STORE: Final = "store"
-Vector: TypeAlias = NDArray[Any]
+UNAVAILABLE: Final = "The database is unavailable."
+DIED: Final = "Every process that tried to cite it died."
+
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredWindow:
-    """A window and its citations, best first; not stored if the database was unavailable."""
+    """A window and its citations, best first; not stored if the database was unavailable.
+
+    ``vector`` is that of its speech, if its keywords are still to be extracted.
+    """
 
     window: Window
     citations: tuple[Citation, ...] = ()
+    vector: Vector | None = field(default=None, compare=False)
     is_stored: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class CitationMatch:
-    """A passage to cite, and its relevance, 0 to 1."""
-
-    candidate: Candidate
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class NearPassage:
-    """A passage near to a window, and what the judge says of it."""
-
-    candidate: Candidate
-    cosine: float
-    relevance: Relevance
-
     @property
-    def score(self) -> float:
-        """The likelihood, or else the cosine, 0 to 1."""
-        likelihood = self.relevance.likelihood
-        return min(1.0, max(0.0, self.cosine)) if likelihood is None else likelihood
-
-
-@dataclass(slots=True)
-class WindowRun:
-    """The state of one window in the pipeline."""
-
-    window: Window
-    started: float
-    resolved: ResolvedFilter | None = None
-    embedding: Vector | None = None  # of the speech, for the gate and the keywords
-    text: str = ""  # the query
-    vector: Vector | None = None  # of the query, in the library's space
-    candidates: list[NearPassage] = field(default_factory=list)  # nearest first
-    matches: list[CitationMatch] = field(default_factory=list)
-    outcome: WindowOutcome | None = None
-    notes: list[str] = field(default_factory=list)
-    is_away: bool = False
-    result: StoredWindow | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether further stages concern it."""
-        return self.outcome is None and not self.is_away
-
-    def decide(self, outcome: WindowOutcome, note: str = "") -> None:
-        """Set the outcome, so that no further stage concerns it."""
-        self.outcome = outcome
-        if note:
-            self.notes.append(note)
-
-    def lose_database(self, error: Exception) -> None:
-        """Mark it as not storable: it keeps waiting and will be taken again."""
-        logger.error(
-            "Database unavailable; window %s of lecture %s waits: %s",
-            self.window.index,
-            self.window.session_id,
-            error,
-        )
-        self.is_away = True
-        self.notes.append("The database is unavailable.")
-
-
-@contextmanager
-def timed(stage: str, runs: Sequence[WindowRun]) -> Iterator[list[WindowRun]]:
-    """Yield the open runs, and add the stage's duration to each: a batch waits for all of it."""
-    open_runs = [run for run in runs if run.is_open]
-    started = perf_counter()
-    try:
-        yield open_runs
-    finally:
-        milliseconds = (perf_counter() - started) * 1000
-        finish("lecture", stage, milliseconds=milliseconds)
-        for run in open_runs:
-            run.window.stages[stage] = round(milliseconds, 3)
-
-
-def for_each(
-    runs: Sequence[WindowRun],
-    work: Callable[[WindowRun], None],
-    *,
-    failing: Callable[[WindowRun], None],
-) -> None:
-    """Call ``work`` for each run; after an unexpected error, log it and call ``failing``."""
-    for run in runs:
-        try:
-            work(run)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            logger.exception("Window %s of lecture %s", run.window.index, run.window.session_id)
-            failing(run)
+    def note(self) -> str:
+        return self.window.note if self.is_stored else UNAVAILABLE
 
 
 def give_up(window: Window) -> None:
@@ -135,28 +46,39 @@ def give_up(window: Window) -> None:
         window.index,
         window.session_id,
     )
-    run = WindowRun(window, perf_counter())
-    run.decide(WindowOutcome.FAILED, "Every process that tried to cite it died.")
-    _store(run)
+    failed = Decision(window=window, outcome=WindowOutcome.FAILED, notes=(DIED,))
+    _store(failed, perf_counter())
 
 
-def store_in_order(runs: Sequence[WindowRun]) -> None:
-    """Store decided runs, but none before an earlier undecided window of its session."""
-    waiting: set[int] = set()
-    for run in runs:
-        if run.outcome is None:
-            waiting.add(run.window.session_id)
-        elif run.result is None and run.window.session_id not in waiting:
-            run.result = _store(run)
+def store_in_order(
+    windows: Sequence[Window], decisions: Iterable[Decision]
+) -> Iterator[StoredWindow]:
+    """Store decisions as they come, but none before an earlier window of its session; yield the
+    results.
+    """
+    started, waiting, decided = perf_counter(), list(windows), dict[int, Decision]()
+    for decision in decisions:
+        decided[decision.window.pk] = decision
+        while ready := _next_decided(waiting, decided):
+            waiting.remove(ready)
+            yield _store(decided[ready.pk], started)
 
 
-def store_keywords(runs: Sequence[WindowRun]) -> None:
+def _next_decided(waiting: Iterable[Window], decided: Container[int]) -> Window | None:
+    """Return the first window that is decided and follows no undecided one of its session."""
+    held_up: set[int] = set()
+    for window in waiting:
+        if window.pk in decided and window.session_id not in held_up:
+            return window
+        held_up.add(window.session_id)
+    return None
+
+
+def store_keywords(stored: StoredWindow, keywords: Sequence[str], *, milliseconds: float) -> None:
     """Store keywords that were extracted after their window was stored, and their duration."""
-    for run in runs:
-        if run.result is not None and run.window.keywords and not run.result.window.keywords:
-            row = run.result.window
-            row.keywords, row.stages = run.window.keywords, run.window.stages | row.stages
-            Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
+    row = stored.window
+    row.keywords, row.stages = [*keywords], {**row.stages, KEYWORDS: round(milliseconds, 3)}
+    Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
 
 
 def stored_result(window: Window) -> StoredWindow:
@@ -165,61 +87,51 @@ def stored_result(window: Window) -> StoredWindow:
     return StoredWindow(window=window, citations=tuple(citations))
 
 
-def unstored_result(run: WindowRun) -> StoredWindow:
-    """Return the result of a window that could not be stored."""
-    run.window.note = " ".join(dict.fromkeys(run.notes))
-    run.window.milliseconds = round((perf_counter() - run.started) * 1000, 3)
-    return StoredWindow(window=run.window, is_stored=False)
-
-
 # Under the lock
 
 
-def _store(run: WindowRun) -> StoredWindow:
+def _store(decision: Decision, started: float) -> StoredWindow:
     """Store a window's result and publish it, unless it was finished or deleted meanwhile.
 
     Lock order: the session, as for speech and deletion; then each source before its chunks, as
     for the deletion of sources.
     """
-    started = perf_counter()
+    storing = perf_counter()
+    window = decision.window
     with transaction.atomic():
-        session = next(iter(LectureSession.objects.raw(_LOCK, [run.window.session_id])), None)
-        row = next(iter(Window.objects.raw(_WINDOW, [run.window.pk])), None) if session else None
+        session = next(iter(LectureSession.objects.raw(_LOCK, [window.session_id])), None)
+        row = next(iter(Window.objects.raw(_WINDOW, [window.pk])), None) if session else None
         if session is None or row is None:
-            return StoredWindow(window=run.window)
+            return StoredWindow(window=window)
         if row.outcome != WindowOutcome.WAITING:
             return stored_result(row)
-        citations = _citations(run, row, session)
+        citations = _citations(decision, row, session)
         Citation.objects.bulk_create(citations)
-        _finish(run, row, started, is_cited=bool(citations))
-        data = {
-            "window_index": row.index,
-            "outcome": row.outcome,
-            "note": row.note,
-            "milliseconds": row.milliseconds,
-            "citations": [event_data(citation) for citation in citations],
+        is_lost = decision.outcome is WindowOutcome.CITED and not citations
+        notes = [*decision.notes, *(["The passages were deleted meanwhile."] * is_lost)]
+        now = perf_counter()
+        columns: dict[str, Any] = {
+            "outcome": WindowOutcome.TOO_FAR if is_lost else decision.outcome,
+            "note": " ".join(dict.fromkeys(notes)),
+            "off_topic": decision.off_topic,
+            "distance": decision.distance,
+            # Without the commit.
+            "stages": {**row.stages, **decision.stages, STORE: round((now - storing) * 1000, 3)},
+            "milliseconds": round((now - started) * 1000, 3),
+            "finished_at": timezone.now(),
         }
-        publish(session, [(CITATIONS, data)])
-    return StoredWindow(window=row, citations=tuple(citations))
-
-
-def _finish(run: WindowRun, row: Window, started: float, *, is_cited: bool) -> None:
-    is_lost = run.outcome is WindowOutcome.CITED and not is_cited
-    notes = [*dict.fromkeys(run.notes), *(["The passages were deleted meanwhile."] * is_lost)]
-    now = perf_counter()
-    columns = {
-        "outcome": WindowOutcome.TOO_FAR if is_lost else run.outcome or WindowOutcome.FAILED,
-        "note": " ".join(notes),
-        "keywords": run.window.keywords,
-        "off_topic": run.window.off_topic,
-        "distance": run.window.distance,
-        "stages": {**run.window.stages, STORE: round((now - started) * 1000, 3)},  # not the commit
-        "milliseconds": round((now - run.started) * 1000, 3),
-        "finished_at": timezone.now(),
-    }
-    for name, value in columns.items():
-        setattr(row, name, value)
-    row.save(update_fields=columns)
+        for name, value in columns.items():
+            setattr(row, name, value)
+        row.save(update_fields=columns)
+        event = CitationsEventOut(
+            window_index=row.index,
+            outcome=row.outcome,
+            note=row.note,
+            milliseconds=columns["milliseconds"],
+            citations=[CitedEventOut.model_validate(citation) for citation in citations],
+        )
+        publish(session, [(CITATIONS, event)])
+    return StoredWindow(window=row, citations=tuple(citations), vector=decision.vector)
 
 
 # Raw SQL: each window needs them, and Django takes longer to build them than PostgreSQL to answer.
@@ -229,17 +141,17 @@ _SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KE
 _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
-def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Citation]:
+def _citations(decision: Decision, row: Window, session: LectureSession) -> list[Citation]:
     """Make citations of the sources that still exist. They do without a deleted chunk."""
-    if not run.matches:
+    if not decision.matches:
         return []
-    keys = [match.candidate.source for match in run.matches]
+    keys = [match.candidate.source for match in decision.matches]
     sources = {source.pk: source for source in Source.objects.raw(_SOURCES, [keys])}
     with connection.cursor() as cursor:
-        cursor.execute(_CHUNKS, [[match.candidate.chunk for match in run.matches]])
+        cursor.execute(_CHUNKS, [[match.candidate.chunk for match in decision.matches]])
         chunks = {pk for (pk,) in cursor.fetchall()}
-    words = " ".join([*run.window.keywords, run.window.text])
-    existing = [match for match in run.matches if match.candidate.source in sources]
+    words = " ".join([*row.keywords, row.text])
+    existing = [match for match in decision.matches if match.candidate.source in sources]
     return [
         Citation(
             session=session,

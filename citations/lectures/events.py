@@ -1,27 +1,30 @@
 """Events of a lecture: stored, numbered, and announced to all processes."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db import connection
 
 from citations.models import LectureEvent, LectureSession
 from transcripts.announcements import CHANNEL
+from transcripts.schemas import Shape
 
 AT_ONCE: Final = 500
 SEGMENT, WINDOW, CITATIONS, ENDED = "segment", "window", "citations", "ended"  # kinds
 
 
-def publish(session: LectureSession, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Append events, pairs of kind and data, and notify when the transaction commits.
+def publish(session: LectureSession, events: Sequence[tuple[str, Shape]]) -> None:
+    """Append events, pairs of kind and data; notify when the transaction commits.
+
+    The data is stored as every door shows it, with times in seconds.
 
     The session's row stays locked until then, so that numbers have no gaps and become visible
     in order: a reader of all events after number n misses none. Events of a deleted session are
     dropped.
     """
     if events:
-        kinds, data = [kind for kind, _ in events], [json.dumps(about) for _, about in events]
+        kinds = [kind for kind, _ in events]
+        data = [shape.model_dump_json() for _, shape in events]
         values: dict[str, Any] = {
             "session": session.pk,
             "kinds": kinds,
@@ -48,7 +51,7 @@ _PUBLISH: Final = """
 """
 
 
-def after(session: LectureSession, number: int, *, limit: int = AT_ONCE) -> list[LectureEvent]:
+def after(session: LectureSession, number: int) -> list[LectureEvent]:
     """Return the events after a number, in order."""
     events = LectureEvent.objects.filter(session=session, number__gt=number)
-    return list(events.order_by("number")[:limit])
+    return list(events.order_by("number")[:AT_ONCE])

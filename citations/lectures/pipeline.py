@@ -1,17 +1,14 @@
 """Turn windows of speech into citations, stage by stage.
 
 Stages: the sources to search, the speech's embedding, the gate, the query's embedding, the nearest
-passages, their relevance, storage, and keywords, unless the query needs them earlier. Models run
-while no row is locked. Each window gets an outcome and, after a failure, a note; it keeps waiting
-only if the database is unavailable.
+passages, their relevance, storage, and keywords. Models run while no row is locked. Each window
+gets an outcome and, after a failure, a note; it keeps waiting only if the database is unavailable.
 """
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from enum import StrEnum
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -20,22 +17,28 @@ from django.db.models import Sum
 
 from citations import conf
 from citations.caches import Cache
-from citations.lectures import continuity, window_analysis
-from citations.lectures.citation_storage import (
-    CitationMatch,
-    NearPassage,
-    StoredWindow,
-    Vector,
-    WindowRun,
-    for_each,
-    store_in_order,
-    store_keywords,
-    timed,
-    unstored_result,
-)
+from citations.lectures import citation_storage, continuity, window_analysis
+from citations.lectures.citation_storage import StoredWindow
 from citations.lectures.sessions import CITABLE, sources_of
+from citations.lectures.stages import (
+    EMBED,
+    RERANK,
+    RESOLVE,
+    SEARCH,
+    CitableSources,
+    CitationMatch,
+    Decision,
+    NearestPassages,
+    NearPassage,
+    Vector,
+    WindowQuery,
+    WindowSpeech,
+    decide,
+    timed,
+    undecided,
+)
 from citations.library.filters import ResolvedFilter
-from citations.models import EmbeddingSpace, LectureSession, Window, WindowOutcome
+from citations.models import LectureSession, Window, WindowOutcome
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
@@ -47,92 +50,74 @@ from transcripts.scope import Scope
 from transcripts.work.heartbeat import keep_alive
 
 logger = logging.getLogger(__name__)
+Step = TypeVar("Step", WindowQuery, NearestPassages)
+Value = TypeVar("Value")
 
 CANDIDATES: Final = 10  # passages per window
 CITED: Final = 3  # of them, at most
-RUNNER_UP: Final = 0.8  # of the best passage's order, that another cited one needs
-MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
-_SPECIAL_TOKENS: Final = 2  # special tokens of a query
 
-REACH, EMBED, SEARCH, RERANK = "reach", "embed", "search", "rerank"
+# Of the best passage's order, that another cited one needs. No setting: it was chosen with the
+# judge's weights, on whose scale it is (bench/lectures.py).
+RUNNER_UP: Final = 0.8
 
 NOT_INDEXED: Final = "The documents are still being indexed."
 
 
-class WindowQueryForm(StrEnum):
-    """The query of a window: its text with its keywords appended, or its text alone."""
+def cite(windows: Sequence[Window]) -> list[StoredWindow]:
+    """Cite waiting windows of one lease together; return their results in order.
 
-    ENRICHED = "enriched"
-    PLAIN = "plain"
-
-
-# Better on all measured pairs of lectures and books: bench/lectures.py.
-FORM: Final[WindowQueryForm] = WindowQueryForm.PLAIN
-
-
-def describe(runs: Sequence[WindowRun]) -> None:
-    """Extract and store the keywords of windows that were cited without."""
-    window_analysis.find_keywords(runs)
-    store_keywords(runs)
-
-
-def cite(
-    windows: Sequence[Window],
-    *,
-    form: WindowQueryForm = FORM,
-    describing: Callable[[Sequence[WindowRun]], None] = describe,
-) -> list[StoredWindow]:
-    """Cite waiting windows of one lease together; return their results in order. Raises nothing.
-
-    A window that is already finished is left as it is, and its citations are returned. Unless
-    the query needs keywords, ``describing`` receives the windows that lack them, once these are
-    stored.
+    A window that is already finished is left as it is, and its citations are returned. No error of
+    a model or of the database is raised. ``describe`` extracts the keywords afterwards.
     """
-    runs = [WindowRun(window, perf_counter()) for window in windows]
     waiting = Window.objects.waiting().filter(pk__in=[window.pk for window in windows])
-    with _tolerating_outages(runs), keep_alive(waiting, windows[0].holder):
-        _resolve(runs)
-        window_analysis.embed_speech(runs)
-        window_analysis.drop_off_topic(runs)
-        store_in_order(runs)  # decided windows do not wait for a model server
-        spoken = [run for run in runs if run.is_open]
-        if form is WindowQueryForm.ENRICHED:
-            window_analysis.find_keywords(spoken)
-        space = _embed(runs, form)
-        for run in runs:
-            _find_passages(run, space)
-            store_in_order(runs)
-        if form is WindowQueryForm.PLAIN:  # no citation waits for keywords
-            describing(spoken)
-    return [run.result or unstored_result(run) for run in runs]
-
-
-@contextmanager
-def _tolerating_outages(runs: Sequence[WindowRun]) -> Iterator[None]:
-    """Let runs wait on if the database becomes unavailable."""
+    stored: dict[int, StoredWindow] = {}
     try:
-        yield
+        with keep_alive(waiting, windows[0].holder):
+            decisions = _decide(windows, farthest=conf.live_distance())
+            for result in citation_storage.store_in_order(windows, decisions):
+                stored[result.window.pk] = result
     except (OperationalError, InterfaceError) as error:
-        for run in runs:
-            if run.result is None:
-                run.lose_database(error)
+        count = len(windows) - len(stored)
+        logger.warning("Database unavailable; %s windows of lectures wait: %s", count, error)
+    return [
+        stored.get(window.pk) or StoredWindow(window=window, is_stored=False) for window in windows
+    ]
 
 
-def _fail(run: WindowRun) -> None:
-    run.decide(WindowOutcome.FAILED, _explain(UnexpectedError()))
+def describe(cited: StoredWindow) -> None:
+    """Extract and store the keywords of a window, unless it has some or needs none."""
+    if cited.vector is None or cited.window.keywords:
+        return
+    started = perf_counter()
+    if keywords := window_analysis.find_keywords(cited.window, cited.vector):
+        milliseconds = (perf_counter() - started) * 1000
+        citation_storage.store_keywords(cited, keywords, milliseconds=milliseconds)
 
 
-def _explain(error: Exception) -> str:
-    return (error if isinstance(error, KnowledgeBaseError) else UnexpectedError()).text
+def _decide(windows: Sequence[Window], *, farthest: float) -> Iterator[Decision]:
+    """Yield what becomes of each window as soon as it is known: decided ones wait for no model."""
+    citable = yield from undecided(_resolve(windows))
+    spoken = yield from undecided(
+        window_analysis.drop_off_topic(window_analysis.embed_speech(citable))
+    )
+    queries = yield from undecided(_embed(spoken))
+    for query in queries:
+        near = yield from undecided(_search([query], farthest=farthest))
+        yield from _choose(near, farthest=farthest)
 
 
-def _resolve(runs: Sequence[WindowRun]) -> None:
-    with timed(REACH, runs) as open_runs:
-        resolved = resolve_sources({run.window.session_id for run in open_runs})
-        for run in open_runs:
-            run.resolved = resolved[run.window.session_id]
-            if run.resolved.is_empty:
-                run.decide(WindowOutcome.NO_DOCUMENTS)
+# Sources
+
+
+@timed(RESOLVE)
+def _resolve(windows: Sequence[Window]) -> list[CitableSources | Decision]:
+    resolved = resolve_sources({window.session_id for window in windows})
+    return [
+        Decision(window=window, outcome=WindowOutcome.NO_DOCUMENTS)
+        if resolved[window.session_id].is_empty
+        else CitableSources(window=window, resolved=resolved[window.session_id])
+        for window in windows
+    ]
 
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
@@ -147,49 +132,45 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
     return resolved
 
 
-def enriched(text: str, keywords: Sequence[str]) -> str:
-    """Append keywords to a text, truncated from the left to ``MAX_TOKENS`` tokens in all."""
-    terms = " ".join(keywords)
-    room = MAX_TOKENS - _SPECIAL_TOKENS - (tokens.count(terms) if terms else 0)
-    return f"{tokens.keep_end(text, most=max(room, MAX_TOKENS // 2))} {terms}".strip()
+# Queries
 
 
-def _embed(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace | None:
-    """Embed the queries in the library's space and return it; None if nothing can be searched."""
-    with timed(EMBED, runs) as open_runs:
-        try:
-            return _build_queries(open_runs, form) if open_runs else None
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception as error:
-            note, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
-            logger.warning("Lectures cannot cite: %s", note, exc_info=not is_known)
-            for run in open_runs:
-                run.decide(WindowOutcome.FAILED, note)
-            return None
+@timed(EMBED)
+def _embed(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decision]:
+    """Embed the queries in the library's space."""
+    try:
+        return _build_queries(spoken) if spoken else []
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        note, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
+        logger.warning("Lectures cannot cite: %s", note, exc_info=not is_known)
+        return [decide(speech, speech, WindowOutcome.FAILED, note) for speech in spoken]
 
 
-def _build_queries(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace | None:
+def _build_queries(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decision]:
+    """Search for the window alone: with its keywords, no better pages are found (docs/live.md)."""
     space = vector_space.active()
     if space is None:
-        for run in runs:
-            run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
-        return None
-    for run in runs:
-        run.text = (
-            enriched(run.window.text, run.window.keywords)
-            if form is WindowQueryForm.ENRICHED
-            else run.window.text
-        )
+        return [
+            decide(speech, speech, WindowOutcome.NO_DOCUMENTS, NOT_INDEXED) for speech in spoken
+        ]
     model = vector_space.embedder_of(space)
-    if form is WindowQueryForm.PLAIN and model is registry.live_encoder():
-        for run in runs:
-            run.vector = run.embedding
-    missing = [run for run in runs if run.vector is None]
-    vectors = _query_vectors(model, {run.text for run in missing})
-    for run in missing:
-        run.vector = vectors[run.text]
-    return space
+    is_embedded = model is registry.live_encoder()
+    spoken_vectors = {each.window.text: each.vector for each in spoken if is_embedded}
+    vectors = {text: vector for text, vector in spoken_vectors.items() if vector is not None}
+    texts = {each.window.text for each in spoken}
+    vectors |= _query_vectors(model, texts - vectors.keys())
+    return [
+        WindowQuery(
+            window=speech.window,
+            stages=speech.stages,
+            speech=speech,
+            vector=vectors[speech.window.text],
+            space=space,
+        )
+        for speech in spoken
+    ]
 
 
 def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
@@ -206,13 +187,7 @@ def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
 _query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
 
 
-def _find_passages(run: WindowRun, space: EmbeddingSpace | None) -> None:
-    """Find the nearest passages, then choose; stop if even the nearest is too far."""
-    if space is not None:
-        with timed(SEARCH, [run]) as open_runs:
-            for_each(open_runs, lambda run_: _search(run_, space), failing=_fail)
-        with timed(RERANK, [run]) as open_runs:
-            for_each(open_runs, _choose, failing=_fail)
+# Passages
 
 
 def distance_of(cosine: float) -> float:
@@ -220,85 +195,123 @@ def distance_of(cosine: float) -> float:
     return min(4.0, max(0.0, 2 - 2 * cosine))
 
 
-def _search(run: WindowRun, space: EmbeddingSpace) -> None:
-    assert run.vector is not None
-    assert run.resolved is not None
-    hits = vector_space.nearest(run.vector, space=space, limit=CANDIDATES, resolved=run.resolved)
-    if not hits:
-        run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
-        return
-    run.window.distance = distance_of(hits[0].cosine)
-    if run.window.distance > conf.live_distance():
-        run.decide(WindowOutcome.TOO_FAR)
-        return
-    rows = chunk_rows.fetch(
-        Scope(readable=frozenset({run.window.session.collection_id})),
-        [hit.position for hit in hits],
+@timed(SEARCH)
+def _search(queries: Sequence[WindowQuery], *, farthest: float) -> list[NearestPassages | Decision]:
+    return [_or_failed(query, lambda each: _find_nearest(each, farthest)) for query in queries]
+
+
+def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Decision:
+    """Find the nearest passages; none if even the nearest is too far."""
+    speech, window, resolved = query.speech, query.window, query.speech.resolved
+    hits = vector_space.nearest(
+        query.vector, space=query.space, limit=CANDIDATES, resolved=resolved
     )
+    if not hits:
+        return decide(speech, query, WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
+    distance = distance_of(hits[0].cosine)
+    if distance > farthest:
+        return decide(speech, query, WindowOutcome.TOO_FAR, distance=distance)
+    scope = Scope(readable=frozenset({window.session.collection_id}))
+    rows = chunk_rows.fetch(scope, [hit.position for hit in hits])
     near = [(rows[hit.position], hit.cosine) for hit in hits if hit.position in rows]
     relevances = judge_candidates(
-        run.text,
+        window.text,
         [candidate for candidate, _ in near],
-        vector=run.vector,
-        space=space,
-        resolved=run.resolved,
+        vector=query.vector,
+        space=query.space,
+        resolved=resolved,
         is_live=True,
     )
-    recent = continuity.recent_citations(run.window)
-    run.candidates = [
+    recent = continuity.recent_citations(window)
+    passages = (
         NearPassage(
             candidate,
             cosine,
             continuity.preferred(
-                relevance, continuity.nearness(candidate, recent), model=space.model
+                relevance, continuity.nearness(candidate, recent), model=query.space.model
             ),
         )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
-    ]
-
-
-def _choose(run: WindowRun) -> None:
-    """Rank passages and keep the relevant: by the cross-encoder, or else by the judge."""
-    scores = _scores(run)
-    if scores is None:
-        limit = conf.live_distance()
-        near = [passage for passage in run.candidates if distance_of(passage.cosine) <= limit]
-        likely = [passage for passage in near if passage.relevance.is_likely]
-        best = max((passage.relevance.order for passage in likely), default=0.0)
-        close = [passage for passage in likely if passage.relevance.order >= RUNNER_UP * best]
-        ranked = sorted(close, key=lambda passage: -passage.relevance.order)
-        matches = [CitationMatch(passage.candidate, passage.score) for passage in ranked]
-    else:
-        relevant = [
-            CitationMatch(passage.candidate, score)
-            for passage, score in zip(run.candidates, scores, strict=True)
-            if score >= conf.live_relevance()
-        ]
-        # Stable: equal scores keep the order of similarity.
-        matches = sorted(relevant, key=lambda match: -match.score)
-    run.matches = matches[:CITED]
-    run.decide(
-        WindowOutcome.CITED
-        if matches
-        else WindowOutcome.TOO_WEAK
-        if run.candidates
-        else WindowOutcome.TOO_FAR
+    )
+    return NearestPassages(
+        window=window,
+        stages=query.stages,
+        speech=speech,
+        distance=distance,
+        passages=tuple(passages),
     )
 
 
-def _scores(run: WindowRun) -> list[float] | None:
+@timed(RERANK)
+def _choose(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
+    return [_or_failed(near, lambda each: _decide_on(each, farthest)) for near in nearest]
+
+
+def _decide_on(near: NearestPassages, farthest: float) -> Decision:
+    """Cite the relevant passages: by the cross-encoder, or else by the judge."""
+    scores, note = _score(near)
+    matches = (
+        rank_by_judge(near.passages, farthest)
+        if scores is None
+        else _rank_by_score(near.passages, scores)
+    )
+    if matches:
+        outcome = WindowOutcome.CITED
+    else:
+        outcome = WindowOutcome.TOO_WEAK if near.passages else WindowOutcome.TOO_FAR
+    cited, distance = tuple(matches[:CITED]), near.distance
+    return decide(near.speech, near, outcome, note, distance=distance, matches=cited)
+
+
+def rank_by_judge(passages: Sequence[NearPassage], farthest: float) -> list[CitationMatch]:
+    """Return the passages that are near enough and likely, and almost as good as the best."""
+    near = [passage for passage in passages if distance_of(passage.cosine) <= farthest]
+    likely = [passage for passage in near if passage.relevance.is_likely]
+    best = max((passage.relevance.order for passage in likely), default=0.0)
+    close = [passage for passage in likely if passage.relevance.order >= RUNNER_UP * best]
+    ranked = sorted(close, key=lambda passage: -passage.relevance.order)
+    return [CitationMatch(passage.candidate, passage.score) for passage in ranked]
+
+
+def _rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
+    """Return the passages that the cross-encoder finds relevant; equal ones, the nearest first."""
+    relevant = [
+        CitationMatch(passage.candidate, score)
+        for passage, score in zip(passages, scores, strict=True)
+        if score >= conf.live_relevance()
+    ]
+    return sorted(relevant, key=lambda match: -match.score)
+
+
+def _score(near: NearestPassages) -> tuple[list[float] | None, str]:
     """Return the cross-encoder's scores, 0 to 1; None without one or, with a note, if it fails."""
     reranker = registry.live_reranker()
     if reranker is None:  # `kb doctor` and `kb models` say so
-        return None
+        return None, ""
     try:
         # The model reads no more; the previous window covers the beginning.
-        newest = tokens.keep_end(run.text, most=QUERY_TOKENS)
-        return reranker.score(
-            newest, [passage.candidate.indexed_text for passage in run.candidates]
-        )
+        newest = tokens.keep_end(near.window.text, most=QUERY_TOKENS)
+        texts = [passage.candidate.indexed_text for passage in near.passages]
+        return reranker.score(newest, texts), ""
     except Exception as error:
         reason, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
         logger.warning("A window was not re-ranked: %s", reason, exc_info=not is_known)
-        run.notes.append(f"Ordered by the judge, not re-ranked: {reason}")
-        return None
+        return None, f"Ordered by the judge, not re-ranked: {reason}"
+
+
+# Failures
+
+
+def _or_failed(step: Step, work: Callable[[Step], Value]) -> Value | Decision:
+    """Take a step of one window; after an unexpected error, that window has failed."""
+    try:
+        return work(step)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("Window %s of lecture %s", step.window.index, step.window.session_id)
+        return decide(step.speech, step, WindowOutcome.FAILED, _explain(UnexpectedError()))
+
+
+def _explain(error: Exception) -> str:
+    return (error if isinstance(error, KnowledgeBaseError) else UnexpectedError()).text

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Prefetch, prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -175,21 +175,10 @@ def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     return row_of(related, reference, CitationNotFound)
 
 
-def event_data(citation: Citation) -> dict[str, Any]:
-    """Return a citation as plain values for events; times in ms."""
-    return {
-        "id": str(citation.uuid),
-        "rank": citation.rank,
-        "document_id": str(citation.source.uuid),
-        "document_name": citation.source.title,
-        "kind": citation.source.kind,
-        "page_number": citation.page,
-        "start": citation.start,
-        "end": citation.end,
-        "section_heading": citation.section_heading or None,
-        "snippet": citation.snippet,
-        "relevance_score": citation.relevance_score,
-    }
+def fetch_related(sessions: Sequence[LectureSession]) -> None:
+    """Load the related rows that are shown with sessions, without transcripts' texts."""
+    light = Transcript.objects.light().select_related("video")
+    prefetch_related_objects(sessions, "sources", Prefetch("transcript", light))
 
 
 def _replay_title(title: str, transcript: Transcript, collection: Collection) -> str:

@@ -5,10 +5,10 @@ order. No model runs here: callers submit the windows once the transaction has c
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,11 +18,13 @@ from citations.lectures import windows
 from citations.lectures.events import ENDED, SEGMENT, WINDOW, publish
 from citations.lectures.windows import Utterance
 from citations.models import LectureSession, Segment, Window
+from citations.schemas.lectures import EndedEventOut, SegmentEventOut, WindowOut
 from transcripts import library
 from transcripts.cues import Cue
 from transcripts.errors import InvalidInput, TooLarge
 from transcripts.models import Transcript
 from transcripts.sanitize import clean
+from transcripts.schemas import Shape
 
 MAX_TEXT: Final = 5_000  # characters of a segment
 MAX_SAID: Final = 500_000  # characters at once: a long lecture that is pasted
@@ -129,16 +131,15 @@ def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window
     rows = [Segment(session=locked, **asdict(utterance)) for utterance in segments]
     Segment.objects.bulk_create(rows)
     buffer, new_windows = windows.feed(_buffer(locked), new.values())
-    return _store(
-        locked, buffer, new_windows, [(SEGMENT, asdict(utterance)) for utterance in segments]
-    )
+    events = [(SEGMENT, SegmentEventOut.model_validate(segment)) for segment in segments]
+    return _store(locked, buffer, new_windows, events)
 
 
 def _finish(locked: LectureSession) -> list[Window]:
     """Make windows of the remaining speech, and end the session."""
     new_windows = _store(locked, *windows.flush(_buffer(locked)), [])
     LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
-    publish(locked, [(ENDED, {})])
+    publish(locked, [(ENDED, EndedEventOut())])
     return new_windows
 
 
@@ -146,18 +147,20 @@ def _store(
     locked: LectureSession,
     buffer: windows.Buffer,
     new_windows: Sequence[windows.SpeechWindow],
-    events: Sequence[tuple[str, Mapping[str, Any]]],
+    events: Sequence[tuple[str, Shape]],
 ) -> list[Window]:
     """Store windows, numbered by the session, and the buffer; publish segments, then windows."""
     first = locked.window_count
-    columns = [{**asdict(window), "index": first + n} for n, window in enumerate(new_windows)]
-    rows = [Window(session=locked, **values) for values in columns]
+    rows = [
+        Window(session=locked, **{**asdict(window), "index": index})
+        for index, window in enumerate(new_windows, start=first)
+    ]
     Window.objects.bulk_create(rows)
     locked.buffer, locked.window_count = buffer.to_json(), first + len(rows)
     LectureSession.objects.filter(pk=locked.pk).update(
         buffer=locked.buffer, window_count=locked.window_count, position=locked.position
     )
-    publish(locked, [*events, *((WINDOW, values) for values in columns)])
+    publish(locked, [*events, *((WINDOW, WindowOut.model_validate(row)) for row in rows)])
     return rows
 
 

@@ -5,71 +5,91 @@ Without the embedding model, gate and keywords are skipped.
 
 import logging
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Final, TypeVar
+
+from django.db import InterfaceError, OperationalError
 
 from citations import conf
 from citations.errors import ModelError
-from citations.lectures.citation_storage import Vector, WindowRun, for_each, timed
-from citations.models import WindowOutcome
+from citations.lectures.stages import (
+    EMBED_SPEECH,
+    GATE,
+    CitableSources,
+    Decision,
+    Vector,
+    WindowSpeech,
+    timed,
+)
+from citations.models import Window, WindowOutcome
 from citations.providers import registry
+from citations.providers.topic_gate import Head
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TERMS: Final = 5  # keywords of a window
-SENSE, GATE, KEYWORDS = ("sense", "gate", "keywords")
 
 
-def embed_speech(runs: Sequence[WindowRun]) -> None:
+@timed(EMBED_SPEECH)
+def embed_speech(windows: Sequence[CitableSources]) -> list[WindowSpeech]:
     """Embed the speech for the gate and the keywords."""
-    with timed(SENSE, runs) as open_runs:
-        vectors = _embed_texts([run.window.text for run in open_runs])
-        for run, vector in zip(open_runs, vectors, strict=False):
-            run.embedding = vector
-
-
-def drop_off_topic(runs: Sequence[WindowRun]) -> None:
-    """Let the gate decide which windows are off-topic."""
-    gate = _load(registry.gate, runs)
-    if gate is None:
-        return
-    limit = conf.live_off_topic()
-
-    def classify(run: WindowRun) -> None:
-        if run.embedding is None:
-            return
-        run.window.off_topic = gate.off_topic(run.embedding)
-        if run.window.off_topic > limit:
-            run.decide(WindowOutcome.OFF_TOPIC)
-
-    with timed(GATE, runs) as open_runs:
-        for_each(
-            open_runs,
-            classify,
-            failing=lambda run: run.notes.append("The gate failed: off-topic talk may be cited."),
+    vectors = _embed_texts([citable.window.text for citable in windows])
+    return [
+        WindowSpeech(
+            window=citable.window, stages=citable.stages, resolved=citable.resolved, vector=vector
         )
+        for citable, vector in zip_longest(windows, vectors)
+    ]
 
 
-def find_keywords(runs: Sequence[WindowRun]) -> None:
+def drop_off_topic(windows: Sequence[WindowSpeech]) -> list[WindowSpeech | Decision]:
+    """Let the gate decide which windows are off-topic."""
+    if all(speech.vector is None for speech in windows):
+        return [*windows]
+    gate = _load(registry.gate)
+    return _classify(windows, gate, limit=conf.live_off_topic()) if gate else [*windows]
+
+
+@timed(GATE)
+def _classify(
+    windows: Sequence[WindowSpeech], gate: Head, *, limit: float
+) -> list[WindowSpeech | Decision]:
+    return [_classified(speech, gate, limit) for speech in windows]
+
+
+def _classified(speech: WindowSpeech, gate: Head, limit: float) -> WindowSpeech | Decision:
+    if speech.vector is None:
+        return speech
+    try:
+        off_topic = gate.off_topic(speech.vector)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("Window %s of lecture %s", speech.window.index, speech.window.session_id)
+        return replace(speech, notes=("The gate failed: off-topic talk may be cited.",))
+    if off_topic <= limit:
+        return replace(speech, off_topic=off_topic)
+    return Decision(
+        window=speech.window,
+        stages=speech.stages,
+        outcome=WindowOutcome.OFF_TOPIC,
+        off_topic=off_topic,
+    )
+
+
+def find_keywords(window: Window, vector: Vector) -> list[str]:
     """Extract keywords. Errors are logged and leave a window without keywords."""
-    extractor = _load(registry.keywords, runs)
-    for run in runs:
-        if extractor is None or run.embedding is None:
-            continue
-        started = perf_counter()
-        try:
-            run.window.keywords = extractor.extract(
-                run.window.text,
-                vector=run.embedding,
-                language=run.window.session.language or "en",
-                count=TERMS,
-            )
-        except Exception:
-            logger.exception(
-                "Window %s of lecture %s has no keywords", run.window.index, run.window.session_id
-            )
-        run.window.stages[KEYWORDS] = round((perf_counter() - started) * 1000, 3)
+    extractor = _load(registry.keywords)
+    if extractor is None:
+        return []
+    language = window.session.language or "en"
+    try:
+        return extractor.extract(window.text, vector=vector, language=language, count=TERMS)
+    except Exception:
+        logger.exception("Window %s of lecture %s has no keywords", window.index, window.session_id)
+        return []
 
 
 def _embed_texts(texts: Sequence[str]) -> Sequence[Vector]:
@@ -83,10 +103,10 @@ def _embed_texts(texts: Sequence[str]) -> Sequence[Vector]:
     return []
 
 
-def _load(model: Callable[[], T | None], runs: Sequence[WindowRun]) -> T | None:
-    """Load a model if any window has an embedding; None if it is unavailable."""
+def _load(model: Callable[[], T | None]) -> T | None:
+    """Load a model; None if it is unavailable."""
     try:
-        return model() if any(run.embedding is not None for run in runs) else None
+        return model()
     except ModelError as error:
         logger.warning("Lectures run without a model: %s %s", error.message, error.hint)
         return None

@@ -24,13 +24,13 @@ from django.utils import timezone
 
 from citations.errors import WindowTaken
 from citations.lectures import citation_storage, speech
-from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.citation_storage import StoredWindow, WindowRun
+from citations.lectures.citation_storage import UNAVAILABLE, StoredWindow
 from citations.lectures.events import WINDOW, publish
-from citations.lectures.pipeline import cite
+from citations.lectures.pipeline import cite, describe, resolve_sources
 from citations.lectures.sessions import early_windows
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
+from citations.schemas.lectures import WindowOut
 from transcripts import library, locks
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.locks import Lock, release_connection
@@ -64,7 +64,6 @@ class WindowResult:
     outcome: str
     citations: tuple[Citation, ...] = ()
     keywords: tuple[str, ...] = ()
-    expanded_concepts: tuple[str, ...] = ()  # always empty
     milliseconds: int = 0
     note: str = ""
 
@@ -90,13 +89,12 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
     try:
         window = _get_or_create(session, words, index)
         is_waiting = window.outcome == WindowOutcome.WAITING
-        stored = cite([window])[0] if is_waiting else citation_storage.stored_result(window)
+        stored = _cite_alone(window) if is_waiting else citation_storage.stored_result(window)
         transaction.on_commit(_pool.notify)  # speech of the lecture has waited for this window
         return _result(index, stored)
     except (OperationalError, InterfaceError) as error:
         logger.warning("Database unavailable for a query in lecture %s: %s", session.pk, error)
-        note = "The database is unavailable."
-        return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=note)
+        return _unavailable(index)
 
 
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
@@ -115,16 +113,29 @@ def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
         window = Window.objects.create(**columns, holder=uuid4(), attempts=1)
         count = max(locked.window_count, index + 1)
         LectureSession.objects.filter(pk=locked.pk).update(window_count=count)
-        location = {"first": None, "last": None, "start": None, "end": None}
-        publish(locked, [(WINDOW, {"index": index, "text": text, **location})])
+        publish(locked, [(WINDOW, WindowOut.model_validate(window))])
         return window
 
 
+def _cite_alone(window: Window) -> StoredWindow:
+    """Cite a window, with its keywords if the database stays available."""
+    [cited] = cite([window])
+    with suppress(OperationalError, InterfaceError):
+        describe(cited)
+    return cited
+
+
+def _unavailable(index: int) -> WindowResult:
+    return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=UNAVAILABLE)
+
+
 def _result(index: int, cited: StoredWindow) -> WindowResult:
+    if not cited.is_stored:
+        return _unavailable(index)
     window = cited.window
     return WindowResult(
         window_index=index,
-        outcome=window.outcome if cited.is_stored else WindowOutcome.FAILED,
+        outcome=window.outcome,
         citations=cited.citations,
         keywords=tuple(window.keywords),
         milliseconds=round(window.milliseconds or 0),
@@ -160,12 +171,15 @@ def prepare(session: LectureSession) -> None:
     transaction.on_commit(partial(_start_warming, session.pk))
 
 
-def sweep(*, most: int = MAX_SWEPT) -> int:
+def sweep() -> int:
     """Cite windows that have waited too long, after a crash or overload; return how many."""
     count = 0
-    while count < most and (claimed := _claim(waiting=GRACE)):
-        if not all(result.is_stored for result in cite(claimed)):
+    while count < MAX_SWEPT and (claimed := _claim(waiting=GRACE)):
+        results = cite(claimed)
+        if not all(result.is_stored for result in results):
             break
+        for result in results:
+            describe(result)
         count += len(claimed)
     return count
 
@@ -234,9 +248,10 @@ def _work() -> bool:
     """Cite a batch of waiting windows or else extract keywords; say whether more may wait."""
     try:
         if claimed := _claim():
-            return all(
-                result.is_stored for result in cite(claimed, describing=_undescribed.extend)
-            )  # else the database is unavailable, and a sweep will cite them
+            results = cite(claimed)
+            _undescribed.extend(result for result in results if result.vector is not None)
+            # Else the database is unavailable, and a sweep will cite them.
+            return all(result.is_stored for result in results)
         return _extract_keywords_next()
     except (OperationalError, InterfaceError) as error:
         logger.warning("Database unavailable; windows wait: %s", error)
@@ -250,15 +265,15 @@ def _work() -> bool:
 def _extract_keywords_next() -> bool:
     """Extract the keywords of the newest window without them."""
     try:
-        run = _undescribed.pop()
+        cited = _undescribed.pop()
     except IndexError:
         return False
-    lecture_pipeline.describe([run])
+    describe(cited)
     return True
 
 
 _pool: Final = _Pool(THREADS, _work)
-_undescribed: Final[deque[WindowRun]] = deque(maxlen=MAX_UNDESCRIBED)
+_undescribed: Final[deque[StoredWindow]] = deque(maxlen=MAX_UNDESCRIBED)
 
 
 # Warming up
@@ -302,6 +317,6 @@ def _expected_texts(session: LectureSession) -> Iterable[str]:
     if transcript is not None:
         yield from (cue.text for cue in library.cues_of(transcript))
         return
-    sources = lecture_pipeline.resolve_sources([session.pk])[session.pk].sources or frozenset()
+    sources = resolve_sources([session.pk])[session.pk].sources or frozenset()
     chunks = Chunk.objects.filter(source__in=sources).order_by("source", "ordinal")
     yield from islice(chunks.values_list("text", flat=True).iterator(), WARM_CHUNKS)

@@ -105,7 +105,7 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     caller cannot see.
     """
     _check(filter)
-    chunks, hides = _reach(scope)
+    chunks, hides = _count_readable(scope)
     sources = None
     # Callers who see every chunk search the whole index, without a list of sources.
     if hides or filter.narrows_sources:
@@ -159,7 +159,7 @@ def in_language(language: str) -> Q:
     return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
 
 
-def _reach(scope: Scope) -> tuple[int, bool]:
+def _count_readable(scope: Scope) -> tuple[int, bool]:
     """Count the chunks of readable collections, and tell whether others have sources.
 
     A video counts where its source still is, for the moment until that has moved, too.

@@ -7,7 +7,6 @@ from citations.models.answers import (
     Conversation,
     ConversationQuerySet,
     Note,
-    NoteQuerySet,
 )
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState, expired
 from citations.models.citations import Citation, CitationQuerySet
@@ -17,8 +16,8 @@ from citations.models.guides import Guide
 from citations.models.highlights import Highlight, HighlightColor, HighlightQuerySet
 from citations.models.lectures import (
     LectureEvent,
-    LectureQuerySet,
     LectureSession,
+    LectureState,
     Segment,
     Window,
     WindowOutcome,

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -12,7 +12,7 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.models import Collection, Deletable, VisibleQuerySet
+from transcripts.models import Collection, Deletable, DeletableQuerySet
 from transcripts.scope import Scope
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
@@ -166,12 +166,6 @@ class Answer(LeasedWork):
         return self.question[:80]
 
 
-class NoteQuerySet(VisibleQuerySet["Note"]):
-    def visible(self, scope: Scope) -> Self:
-        """Keep the notes that the scope may read and that are not being deleted."""
-        return super().visible(scope).filter(deletion=None)
-
-
 class Note(Deletable):
     """A note in a collection: a user's own words, or a saved answer.
 
@@ -188,7 +182,7 @@ class Note(Deletable):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = NoteQuerySet.as_manager()
+    objects = DeletableQuerySet["Note"].as_manager()
 
     class Meta:
         ordering = ("-updated_at", "-pk")

@@ -75,10 +75,6 @@ class Archive(QueuedWork):
         return f"{self.owner_id} · {self.uuid}"
 
     @property
-    def percent(self) -> int:
-        return min(100, 100 * self.done // self.total) if self.total else 0
-
-    @property
     def file_name(self) -> str:
         return f"cuebase-{self.created_at:%Y-%m-%d}.zip"
 

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -12,8 +12,7 @@ from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import Source
-from transcripts.models import Collection, Deletable, Transcript, VisibleQuerySet
-from transcripts.scope import Scope
+from transcripts.models import Collection, Deletable, DeletableQuerySet, Transcript
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
@@ -27,10 +26,10 @@ class WindowOutcome(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
-class LectureQuerySet(VisibleQuerySet["LectureSession"]):
-    def visible(self, scope: Scope) -> Self:
-        """Keep the lectures that the scope may read and that are not being deleted."""
-        return super().visible(scope).filter(deletion=None)
+class LectureState(models.TextChoices):
+    NOT_BEGUN = "not_begun", _("not begun")
+    IN_PROGRESS = "in_progress", _("in progress")
+    ENDED = "ended", _("ended")
 
 
 class LectureSession(Deletable):
@@ -56,7 +55,7 @@ class LectureSession(Deletable):
     ended_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = LectureQuerySet.as_manager()
+    objects = DeletableQuerySet["LectureSession"].as_manager()
 
     class Meta:
         ordering = ("-created_at", "-pk")
@@ -70,6 +69,13 @@ class LectureSession(Deletable):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def state(self) -> LectureState:
+        """It begins with its first event: speech, or a window that was sent."""
+        if self.ended_at is not None:
+            return LectureState.ENDED
+        return LectureState.IN_PROGRESS if self.event_count else LectureState.NOT_BEGUN
 
 
 @receiver(pre_delete, sender=LectureSession)

@@ -240,11 +240,6 @@ class Source(Deletable, QueuedWork):
         """Whether it waits for its turn."""
         return self.is_unfinished and not self.is_in_work
 
-    @property
-    def percent(self) -> int:
-        """The progress of the current step, 0 to 100."""
-        return min(100, 100 * self.done // self.total) if self.total else 0
-
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
         """Record the progress; once anything is done, earlier attempts no longer count."""
         self.change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)

@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.utils.translation import ngettext
 
 from citations.errors import NoteNotFound
-from citations.models import Answer, AnswerState, Conversation, Note, NoteQuerySet
+from citations.models import Answer, AnswerState, Conversation, Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export, shared_conversations
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.lists import containing, page_of, row_of
-from transcripts.models import Collection
+from transcripts.models import Collection, DeletableQuerySet
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
@@ -51,7 +51,7 @@ def list_notes(
     return NotePage(notes=rows, total=notes.count(), next=following)
 
 
-def matching(scope: Scope, *, collection: str = "", words: str = "") -> NoteQuerySet:
+def matching(scope: Scope, *, collection: str = "", words: str = "") -> DeletableQuerySet[Note]:
     """Return the notes that ``list_notes`` pages through."""
     notes = Note.objects.visible(scope)
     if collection:

@@ -196,8 +196,9 @@ def printed_place(citation: Citation) -> str:
     return _("%(place)s (printed %(label)s)") % {"place": place(citation), "label": label}
 
 
-# The least share for each level of confidence.
-_LEVELS = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
+# The least share for each level of an answer’s confidence. A lecture’s citations have others, in
+# lectures/cards.py: there it is the likelihood of one passage, measured apart.
+_ANSWER_LEVELS = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
 _CONFIDENCES = {
     "high": gettext_lazy("high confidence"),
     "medium": gettext_lazy("medium confidence"),
@@ -208,7 +209,7 @@ _CONFIDENCES = {
 @register.filter
 def confidence_level(share: float) -> str:
     """Return the level of a confidence of 0 to 1."""
-    return next(level for least, level in _LEVELS if share >= least)
+    return next(level for least, level in _ANSWER_LEVELS if share >= least)
 
 
 @register.filter

@@ -1,7 +1,6 @@
 """`kb lectures` and `kb live`: manage lectures; replay a recording as one, with its citations."""
 
 import time
-from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
@@ -14,6 +13,7 @@ from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
+from citations.schemas.lectures import ListedSessionOut, ReplayOut, StatisticsOut
 from kbsite.cli.database import open_library
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
@@ -22,7 +22,7 @@ from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.schemas import VideoOut
 from transcripts.scope import Scope
-from transcripts.timecodes import clock
+from transcripts.timecodes import clock, milliseconds
 
 LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
@@ -40,27 +40,15 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     lectures: Any = lecture_sessions.list_sessions(open_library(), limit=LIST_LIMIT).sessions
-    rows = [
-        {
-            "id": str(lecture.uuid),
-            "title": lecture.title,
-            "collection": lecture.collection.slug,
-            "language": lecture.language,
-            "windows": lecture.window_count,
-            "citations": lecture.citation_count,
-            "created_at": lecture.created_at.isoformat(),
-            "ended_at": lecture.ended_at.isoformat() if lecture.ended_at else None,
-        }
-        for lecture in lectures
-    ]
+    lecture_sessions.fetch_related(lectures)
+    rows = [ListedSessionOut.model_validate(lecture) for lecture in lectures]
     if as_json:
         print_json(rows)
         return
-    columns = ("id", "title", "collection", "windows", "citations")
     table(
         ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
         [
-            (*(row[name] for name in columns), _state(lecture))
+            (row.id, row.title, row.collection, row.windows, row.citations, lecture.state.label)
             for row, lecture in zip(rows, lectures, strict=True)
         ],
         empty="No lectures.",
@@ -68,18 +56,12 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     )
 
 
-def _state(lecture: LectureSession) -> str:
-    if lecture.ended_at:
-        return "ended"
-    return "in progress" if lecture.event_count else "not begun"
-
-
 @app.command("figures")
 def show_figures(reference: LectureId, as_json: Json = False) -> None:
     """Show the outcomes of a lecture's windows and the time of each stage."""
     lecture = _find(open_library(), reference)
     if as_json:
-        print_json(_figures(lecture))
+        print_json(StatisticsOut.model_validate(lecture_report.statistics(lecture)))
     else:
         _print_figures(lecture)
 
@@ -170,11 +152,14 @@ def live(
         note(f"Stopped; `kb live --lecture {lecture.uuid}` continues it.")
         raise typer.Exit(130) from None
     if as_json:
-        cited = [
-            {"window_index": citation.window_index, **lecture_sessions.event_data(citation)}
-            for citation in lecture_sessions.citations_of(lecture)
-        ]
-        print_json({**_figures(lecture), "cited": cited})
+        lecture.refresh_from_db()
+        lecture_sessions.fetch_related([lecture])
+        replay = {
+            "lecture": lecture,
+            "statistics": lecture_report.statistics(lecture),
+            "cited": list(lecture_sessions.citations_of(lecture)),
+        }
+        print_json(ReplayOut.model_validate(replay))
     else:
         _print_figures(lecture)
 
@@ -199,19 +184,6 @@ def _find_or_none(scope: Scope, reference: str) -> LectureSession | None:
     lectures = LectureSession.objects.visible(scope).select_related("collection")
     matches = list(lectures.filter(uuid__istartswith=reference)[:2])
     return matches[0] if len(matches) == 1 else None
-
-
-def _figures(lecture: LectureSession) -> dict[str, Any]:
-    """Return the outcomes of a lecture's windows and the stage times (ms)."""
-    statistics = lecture_report.statistics(lecture)
-    shares = {
-        "cited": statistics.cited,
-        "off_topic": statistics.off_topic,
-        "too_far": statistics.too_far,
-        "too_weak": statistics.too_weak,
-    }
-    about = {"id": str(lecture.uuid), "title": lecture.title}
-    return {**about, **asdict(statistics), "shares": shares}
 
 
 def _print_figures(lecture: LectureSession) -> None:
@@ -268,8 +240,9 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
 def _print_event(lecture: LectureSession, event: LectureEvent) -> None:
     data = event.data
     if event.kind == events.SEGMENT:
-        start = f"{clock(data['start']):>8}  " if data["start"] is not None else ""
-        say(f"{start}{data['text']}")
+        start = milliseconds(data["start"])
+        time_ = "" if start is None else f"{clock(start):>8}  "
+        say(f"{time_}{data['text']}")
     elif event.kind == events.CITATIONS and data["citations"]:
         _print_card(lecture, data["window_index"])
 

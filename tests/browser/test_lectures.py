@@ -28,6 +28,7 @@ CITED = """
 from citations.lectures import sessions as lectures
 from citations.lectures.events import CITATIONS, publish
 from citations.models import Citation, LectureSession, Segment, Source, Window
+from citations.schemas.lectures import CitationsEventOut, CitedEventOut
 from uuid import uuid4
 from kbsite.auth import everything
 
@@ -41,8 +42,11 @@ def cite(session, index):
     )
     window.outcome = "cited"
     window.save()
-    event = {"window_index": index, "outcome": "cited", "note": "", "milliseconds": 1.0}
-    publish(session, [(CITATIONS, {**event, "citations": [lectures.event_data(citation)]})])
+    event = CitationsEventOut(
+        window_index=index, outcome="cited", note="", milliseconds=1.0,
+        citations=[CitedEventOut.model_validate(citation)],
+    )
+    publish(session, [(CITATIONS, event)])
 """
 LATE = """
 collection = Source.objects.order_by("pk")[0].collection

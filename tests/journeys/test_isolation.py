@@ -48,6 +48,7 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.passages import Locator
+from citations.schemas.lectures import SegmentEventOut
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import delivery, messages
@@ -676,7 +677,8 @@ def furnish() -> House:
     citation = Citation.objects.create(
         session=lecture, window=window, window_index=0, rank=1, source=book, **where
     )
-    events.publish(lecture, [("segment", {"text": SECRET})])
+    segment = SegmentEventOut(number=0, text=SECRET, start=None, end=None)
+    events.publish(lecture, [("segment", segment)])
     conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
     about = {
         "claims": [

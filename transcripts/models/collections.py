@@ -32,6 +32,12 @@ class VisibleQuerySet(models.QuerySet[_Row]):
         return readable(self, scope, self.collection_path)
 
 
+class DeletableQuerySet(VisibleQuerySet[_Row]):
+    def visible(self, scope: Scope) -> Self:
+        """Keep the rows that the scope may read and that are not being deleted."""
+        return super().visible(scope).filter(deletion=None)
+
+
 class Role(models.TextChoices):
     """A viewer reads, an editor changes the content, an owner changes the collection."""
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Now, NullIf, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.models.collections import Collection, Deletable, VisibleQuerySet
+from transcripts.models.collections import Collection, Deletable, DeletableQuerySet, VisibleQuerySet
 from transcripts.player import Player, player_of
 from transcripts.sanitize import is_uuid
 from transcripts.scope import Scope
@@ -19,12 +19,6 @@ from transcripts.timecodes import watch_url
 KEY_LENGTH = 200
 # Videos of which nothing plays, as ``Video.player`` says of one.
 SILENT: Final = models.Q(youtube_id="", media__isnull=True)
-
-
-class VideoQuerySet(VisibleQuerySet["Video"]):
-    def visible(self, scope: Scope) -> Self:
-        """Keep the videos that the scope may read and that are not being deleted."""
-        return super().visible(scope).filter(deletion=None)
 
 
 class Video(Deletable):
@@ -56,7 +50,7 @@ class Video(Deletable):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = VideoQuerySet.as_manager()
+    objects = DeletableQuerySet["Video"].as_manager()
 
     class Meta:
         verbose_name = "recording"

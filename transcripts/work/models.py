@@ -77,6 +77,11 @@ class QueuedWork(DurableWork):
         abstract = True
 
     @property
+    def percent(self) -> int:
+        """The progress of the current step, 0 to 100."""
+        return min(100, 100 * self.done // self.total) if self.total else 0
+
+    @property
     def waits_until(self) -> datetime | None:
         """The time of the next attempt, for people, if it is still to come."""
         return self.run_after if self.run_after and self.run_after > timezone.now() else None

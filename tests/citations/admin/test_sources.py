@@ -242,7 +242,10 @@ def ten_thousand(collection: Collection) -> None:
 
 @pytest.mark.usefixtures("ten_thousand")
 def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted(
-    browser: Client, collection: Collection, django_assert_max_num_queries: Any
+    browser: Client,
+    collection: Collection,
+    django_assert_max_num_queries: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for model in MODELS:
         for query in ({}, {"q": "Lecture 999"}, {"p": "50"}, {"o": "1"}):
@@ -251,7 +254,8 @@ def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted
             assert response.status_code in (200, 302)
             assert len(response.content) < 300_000
     Source.objects.update(fingerprint="", refreshed_at=None)
-    assert len(discovery.adopt(limit=20)) == 20
+    monkeypatch.setattr(discovery, "AT_ONCE", 20)
+    assert len(discovery.adopt()) == 20
     for _ in range(2):
         Video.objects.filter(pk__in=Video.objects.order_by("pk").values("pk")[: MANY // 2]).delete()
     assert Embedding.objects.count() == Chunk.objects.count() == Source.objects.count() * 2

@@ -15,6 +15,7 @@ from django.utils import timezone
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Source, State, Window, WindowOutcome
+from citations.schemas.lectures import SegmentEventOut
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
 from tests.makers import make_document, make_user, make_video, token_client
@@ -477,7 +478,8 @@ def test_what_was_said_too_early_is_looked_up_again(asking: Client, indexed: Sou
 def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
     asking: Client, lecture: LectureSession
 ) -> None:
-    events.publish(lecture, [("segment", {"text": "Hello."})])
+    segment = SegmentEventOut(number=0, text="Hello.", start=None, end=None)
+    events.publish(lecture, [("segment", segment)])
     path = f"{V1}sessions/{lecture.uuid}/events"
     response: Any = asking.get(path)
     assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (

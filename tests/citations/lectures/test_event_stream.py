@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from citations.lectures import event_stream, events
 from citations.models import LectureSession, Window, WindowOutcome
+from citations.schemas.lectures import SegmentEventOut
 from transcripts import announcements
 from transcripts.models import Collection
 
@@ -27,7 +28,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def add_events(session: LectureSession, *words: str) -> None:
-    events.publish(session, [("segment", {"text": word}) for word in words])
+    spoken = [SegmentEventOut(number=0, text=word, start=None, end=None) for word in words]
+    events.publish(session, [("segment", segment) for segment in spoken])
 
 
 def finish(session: LectureSession) -> None:
@@ -74,7 +76,6 @@ def test_more_than_is_read_at_once_is_told_whole(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "AT_ONCE", 2)
-    monkeypatch.setattr(events.after, "__kwdefaults__", {"limit": 2})
     add_events(session, *"abcde")
     finish(session)
     assert all_of(session) == [1, 2, 3, 4, 5]

@@ -22,7 +22,7 @@ from citations.lectures import events, sessions, speech
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lectures.citation_storage import StoredWindow
-from citations.lectures.pipeline import WindowQueryForm
+from citations.lectures.stages import Decision
 from citations.lectures.windows import Utterance
 from citations.models import (
     Chunk,
@@ -36,6 +36,7 @@ from citations.models import (
 )
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
+from citations.schemas.lectures import CitedEventOut
 from citations.vectors import space as vector_space
 from tests.citations.providers import tiny_models
 from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
@@ -94,7 +95,9 @@ def window(session: LectureSession, text: str = SAID) -> Window:
 
 
 def cite(session: LectureSession, text: str = SAID) -> StoredWindow:
-    return lecture_pipeline.cite([window(session, text)])[0]
+    [cited] = lecture_pipeline.cite([window(session, text)])
+    lecture_pipeline.describe(cited)
+    return cited
 
 
 def quotes(cited: StoredWindow) -> list[str]:
@@ -242,7 +245,8 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
     assert event.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
     assert (event.data["window_index"], event.data["outcome"]) == (0, "cited")
     first = event.data["citations"][0]
-    assert first == sessions.event_data(cited.citations[0])
+    shown = CitedEventOut.model_validate(cited.citations[0])
+    assert first == shown.model_dump(mode="json")
     assert (first["id"], first["document_id"], first["document_name"]) == (
         str(cited.citations[0].uuid),
         str(textbook.uuid),
@@ -252,7 +256,7 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
 
 def test_every_stage_is_timed(lecture: LectureSession, textbook: Source) -> None:
     window = Window.objects.get(pk=cite(lecture).window.pk)
-    stages = {"reach", "sense", "keywords", "embed", "search", "rerank", "store"}
+    stages = {"resolve", "embed_speech", "keywords", "embed", "search", "rerank", "store"}
     assert stages <= set(window.stages)
     assert all(milliseconds >= 0 for milliseconds in window.stages.values())
     assert window.milliseconds is not None
@@ -269,41 +273,13 @@ def test_keywords_come_from_the_window(lecture: LectureSession, textbook: Source
     assert all(word in SAID.casefold() for term in done.keywords for word in term.split())
 
 
-def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() -> None:
-    text = " ".join(f"antidisestablishmentarianism{n}" for n in range(150))
-    assert (
-        lecture_pipeline.enriched("A few words.", ["one", "two words"])
-        == "A few words. one two words"
-    )
-    written = lecture_pipeline.enriched(text, ["heat engine", "entropy"])
-    assert written.endswith(" heat engine entropy")
-    assert text.endswith(written.removesuffix(" heat engine entropy"))
-    assert lecture_pipeline.tokens.count(written) + 2 < 200
-    assert lecture_pipeline.enriched("", []) == ""
-
-
-def test_a_window_can_be_looked_for_with_its_keywords(
-    lecture: LectureSession, textbook: Source
-) -> None:
-    cited = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
-    model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, cited.window.keywords)
-    assert cited.citations[0].relevance_score == pytest.approx(
-        float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3
-    )
-
-
 def test_windows_that_come_together_are_cited_together_as_alone(
-    lecture: LectureSession, textbook: Source, embedded: list[str]
+    scope: Scope, lecture: LectureSession, textbook: Source
 ) -> None:
     texts = [SAID, "A gradient points uphill; we walk downhill with it, the other way.", SAID]
-    together = lecture_pipeline.cite(
-        [window(lecture, text) for text in texts], form=WindowQueryForm.ENRICHED
-    )
-    assert embedded.count(lecture_pipeline.enriched(SAID, together[0].window.keywords)) == 1
-    alone = [
-        lecture_pipeline.cite([window(lecture, text)], form=WindowQueryForm.ENRICHED)[0]
-        for text in texts
-    ]
+    together = lecture_pipeline.cite([window(lecture, text) for text in texts])
+    other = sessions.start(scope, None, collection=lecture.collection, language="en")
+    alone = [lecture_pipeline.cite([window(other, text)])[0] for text in texts]
     assert [quotes(result) for result in together] == [quotes(result) for result in alone]
     assert [result.window.index for result in together] == [0, 1, 2]
 
@@ -537,7 +513,7 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     waiting = window(lecture)
     with hanging_up(monkeypatch):
         [cited] = lecture_pipeline.cite([waiting])
-    assert (cited.is_stored, cited.citations, cited.window.note) == (
+    assert (cited.is_stored, cited.citations, cited.note) == (
         False,
         (),
         "The database is unavailable.",
@@ -616,20 +592,18 @@ def test_another_model_than_the_librarys_is_told_of(
     assert "locked to" in cited.window.note
 
 
-@pytest.mark.parametrize("form", WindowQueryForm)
 def test_keywords_that_cannot_be_found_cost_a_window_no_citations(
     lecture: LectureSession,
     textbook: Source,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    form: WindowQueryForm,
 ) -> None:
     class Broken:
         def extract(self, *_: Any, **__: Any) -> list[str]:
             raise RuntimeError("no words")
 
     monkeypatch.setattr(registry, "keywords", Broken)
-    cited = lecture_pipeline.cite([window(lecture)], form=form)[0]
+    cited = cite(lecture)
     assert (cited.window.outcome, cited.window.keywords) == (WindowOutcome.CITED, [])
     assert "has no keywords" in caplog.text
 
@@ -642,13 +616,14 @@ def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
         raise RuntimeError("no memory")
 
     monkeypatch.setattr(HashEmbedder, name, fail)
+    monkeypatch.setattr(vector_space, "embedder_of", lambda _: HashEmbedder())  # of another space
     if name == "embed_documents":  # what is said has no vector; what is looked for has one
         monkeypatch.setattr(
             HashEmbedder,
             "embed_queries",
             lambda self, texts: np.stack([self.embed_query(text) for text in texts]),
         )
-    done = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0].window
+    done = cite(lecture).window
     assert (done.outcome, bool(done.keywords)) == (
         (WindowOutcome.CITED, False) if name == "embed_documents" else (WindowOutcome.FAILED, True)
     )
@@ -661,9 +636,10 @@ def during_search(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
     """Do something after the passages were found, before they are stored."""
     real = lecture_pipeline._choose
 
-    def choose(run: Any) -> None:
-        real(run)
+    def choose(*nearest: Any, **limits: Any) -> list[Decision]:
+        decided = real(*nearest, **limits)
         act()
+        return decided
 
     monkeypatch.setattr(lecture_pipeline, "_choose", choose)
 
@@ -736,11 +712,7 @@ def test_a_question_is_answered_and_stored(
     scope: Scope, lecture: LectureSession, textbook: Source
 ) -> None:
     answer = lecture_worker.query(scope, lecture, f"  {SAID}\x00\n", 4)
-    assert (answer.window_index, answer.expanded_concepts, answer.outcome) == (
-        4,
-        (),
-        WindowOutcome.CITED,
-    )
+    assert (answer.window_index, answer.outcome) == (4, WindowOutcome.CITED)
     assert answer.citations[0].source == textbook
     assert (
         100 <= len(answer.citations[0].snippet) <= 200 or answer.citations[0].snippet == PASSAGES[0]

@@ -71,7 +71,8 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     again = kb(
         "live", "--lecture", str(session.uuid)[:8], "--json"
     ).json  # it has ended: its figures are shown
-    assert again["shares"]["cited"] == 1.0
+    assert again["statistics"]["cited"] == 1.0
+    assert again["lecture"]["state"] == "ended"
     assert again["cited"][0].keys() >= {
         "window_index",
         "rank",
