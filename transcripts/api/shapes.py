@@ -1,7 +1,6 @@
 """Inputs of the operations on transcripts and jobs, and what only they answer."""
 
 import re
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 from ninja import Field, Path, Schema
@@ -173,20 +172,6 @@ class JobsOut(Shape):
     jobs: list[JobOut]
     total: int
     next: int | None
-
-
-class YouTubeOut(Shape):
-    """Whether YouTube may be asked now, and why not."""
-
-    state: Literal["open", "closed", "probing"]
-    free_at: datetime
-    closed_until: datetime | None
-    refusals: int
-    reason_code: str
-    reason: str
-    last_success_at: datetime | None
-    waiting: int = Field(description="Jobs in your collections that wait for YouTube.")
-    worker_alive: bool
 
 
 def responses(success: dict[int, Any], *errors: int) -> dict[Any, Any]:
