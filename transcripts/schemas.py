@@ -118,6 +118,14 @@ class JobOut(Shape):
     finished_at: datetime | None
 
 
+class JobsOut(Shape):
+    """A page of jobs; ``next`` is the offset of the next one."""
+
+    jobs: list[JobOut]
+    total: int
+    next: int | None
+
+
 class YouTubeOut(Shape):
     """Whether YouTube may be asked now, and why not."""
 

@@ -8,6 +8,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
+from kbsite.auth import everything
 from kbsite.cli.database import open_library
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
@@ -46,9 +47,9 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def add(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
     """Add a collection."""
-    scope = open_library()
+    open_library()
     slug = collections.create(name, owner=owner()).slug
-    collection = next(shape for shape in _shapes(scope) if shape.slug == slug)
+    collection = next(shape for shape in _shapes(everything()) if shape.slug == slug)
     added = f"Added the collection “{collection.name}” ({slug})."
     print_result(added, collection, as_json=as_json)
 

@@ -15,7 +15,14 @@ from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
 from transcripts.lists import page_of
 from transcripts.models import Job
-from transcripts.schemas import JobOut, StoredOut, VideoReadingOut, VideoSearchOut, YouTubeOut
+from transcripts.schemas import (
+    JobOut,
+    JobsOut,
+    StoredOut,
+    VideoReadingOut,
+    VideoSearchOut,
+    YouTubeOut,
+)
 from transcripts.scope import Scope
 from transcripts.tasks import send
 from transcripts.transcript_rows import StorageChange
@@ -70,7 +77,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     return Status(201 if stored.change is StorageChange.ADDED else 200, stored)
 
 
-@router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
+@router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
 def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     jobs = _jobs(request)

@@ -10,7 +10,7 @@ from transcripts import library
 from transcripts.exports import TranscriptFormat
 from transcripts.languages import code_of
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
-from transcripts.schemas import JobOut, ProblemOut, Shape
+from transcripts.schemas import ProblemOut
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
@@ -164,14 +164,6 @@ class JobsIn(PageIn):
 
     state: Literal["queued", "running", "done", "failed"] | None = None
     collection: CollectionName = ""
-
-
-class JobsOut(Shape):
-    """A page of jobs; ``next`` is the offset of the next one."""
-
-    jobs: list[JobOut]
-    total: int
-    next: int | None
 
 
 def responses(success: dict[int, Any], *errors: int) -> dict[Any, Any]:

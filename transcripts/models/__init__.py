@@ -21,6 +21,7 @@ from transcripts.models.videos import (
     Transcript,
     TranscriptIndex,
     Video,
+    video_path,
 )
 from transcripts.models.worker_pulse import WorkerPulse
 from transcripts.models.youtube_gate import YouTubeGate
@@ -47,6 +48,7 @@ __all__ = [
     "Transcript",
     "TranscriptIndex",
     "Video",
+    "video_path",
     "VisibleQuerySet",
     "WorkerPulse",
     "YouTubeGate",
