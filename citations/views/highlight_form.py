@@ -119,7 +119,7 @@ class PassageForm(NotesForm):
 
     source = forms.UUIDField()
     quote = forms.CharField(strip=False, max_length=4 * MAX_QUOTE)
-    prefix = forms.CharField(required=False, strip=False)  # type: ignore[assignment]  # it is a field
+    prefix = forms.CharField(required=False, strip=False)  # type: ignore[assignment]
     suffix = forms.CharField(required=False, strip=False)
     start = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
     page = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
