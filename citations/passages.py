@@ -9,6 +9,9 @@ from uuid import UUID
 from transcripts.player import Player
 from transcripts.timecodes import clock
 
+PAGE: Final = "page {0}"
+PAGES: Final = "pages {0}–{1}"
+PRINTED: Final = "{0} (printed {1})"
 NEAREST: Final = 3  # passages that people are shown where none is likely to be relevant
 
 
@@ -189,8 +192,8 @@ class Passage:
 
     @property
     def shown_place(self) -> str:
-        """Where a list says that it is; see ``hit_place``."""
-        return hit_place(place(self.opening), place(self.extent) if self.extent else "")
+        """Where a list says that it is; see ``place_in``."""
+        return place_in(place(self.opening), place(self.extent) if self.extent else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,12 +261,16 @@ class Located(Protocol):
     def last_page(self) -> int | None: ...
 
 
-def place(located: Located) -> str:
-    """Write a position: "3:28–3:41", "page 3", "pages 3–4"; "" where only characters are known."""
-    return interval(located.start, located.end) or pages(located.page, located.last_page)
+def place(located: Located, *forms: str) -> str:
+    """Write a position: "3:28–3:41", "page 3", "pages 3–4"; "" where only characters are known.
+
+    ``forms`` are those of ``pages``.
+    """
+    times = interval(located.start, located.end)
+    return times or pages(located.page, located.last_page, *forms)
 
 
-def hit_place(opening: str, extent: str = "", form: str = "{0}, in {1}") -> str:
+def place_in(opening: str, extent: str = "", form: str = "{0}, in {1}") -> str:
     """Write the place that a hit opens and, if it begins before that, the extent that it is in:
     "3:31–3:41" or, with its parts, "3:31, in 3:12–3:58".
     """
@@ -280,8 +287,15 @@ def interval(start: int | None, end: int | None = None) -> str:
     return first if first == last else f"{first}–{last}"
 
 
-def pages(first: int | None, last: int | None = None) -> str:
+def pages(
+    first: int | None, last: int | None = None, single: str = PAGE, several: str = PAGES
+) -> str:
     """Write page numbers: "page 3" or "pages 3–4"."""
     if first is None:
         return ""
-    return f"page {first}" if last in (None, first) else f"pages {first}–{last}"
+    return (single if last in (None, first) else several).format(first, last)
+
+
+def printed_page(written: str, page: int | None, label: str | None, form: str = PRINTED) -> str:
+    """Add to a written position the number that is printed on its first page, if that differs."""
+    return form.format(written, label) if label and label != str(page) else written

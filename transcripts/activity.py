@@ -44,6 +44,15 @@ class Activity:
         return bool(self.unfinished) or self.gate.state != "open"
 
 
+@dataclass(frozen=True, slots=True)
+class YouTubeQueue:
+    """The gate to YouTube, the number of jobs that wait for it, and whether a worker runs."""
+
+    gate: YouTubeGate
+    waiting: int
+    worker_alive: bool
+
+
 def summary(scope: Scope) -> Activity:
     jobs = Job.objects.visible(scope).order_by()
     rows = jobs.values_list("state").annotate(
@@ -55,6 +64,15 @@ def summary(scope: Scope) -> Activity:
         counts[Job.State.FAILED] += partial
     return Activity(
         counts=counts, gate=YouTubeGate.current(), worker_is_alive=WorkerPulse.is_alive()
+    )
+
+
+def youtube_queue(scope: Scope) -> YouTubeQueue:
+    queued = Job.objects.visible(scope).filter(state=Job.State.QUEUED)
+    return YouTubeQueue(
+        gate=YouTubeGate.current(),
+        waiting=queued.exclude(kind=Job.Kind.FILES).count(),
+        worker_alive=WorkerPulse.is_alive(),
     )
 
 

@@ -15,6 +15,7 @@ from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.languages import code_of
 from transcripts.lists import containing, page_of, tagged
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
+from transcripts.queries import empty_query
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target, watch_url
@@ -202,7 +203,7 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     """Rank the segments of one video by BM25. Raises ``EmptyQuery``, ``TranscriptNotFound``."""
     query = clean(query, MAX_QUERY_CHARACTERS)
     if not query:
-        raise errors.EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
+        raise empty_query()
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
@@ -238,7 +239,7 @@ def link_at(video: Video, ms: int) -> str:
     """Return the address that plays the video from a moment: on YouTube, or here for a file."""
     if video.youtube_id:
         return watch_url(video.youtube_id, at_ms=ms)
-    return f"{conf.public_url()}/videos/{video.pk}/?t={ms // 1000}s"
+    return f"{conf.public_url()}{video.path}?t={ms // 1000}s"
 
 
 def _conditions(reference: str) -> Sequence[dict[str, str]]:

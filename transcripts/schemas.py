@@ -45,8 +45,18 @@ VideoKey = Annotated[
 ]
 
 
-def _chapters(stored: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
-    return [{"start": seconds(start), "title": title} for start, title in stored]
+def _chapters(chapters: Iterable[Any], info: ValidationInfo) -> Any:
+    if info.context == SHOWN:
+        return chapters
+    return [{"start": seconds(start), "title": title} for start, title in chapters]
+
+
+def _gate(name: str) -> AliasPath:
+    return AliasPath("gate", name)
+
+
+def _all(rows: Any) -> Any:
+    return rows.all() if hasattr(rows, "all") else rows
 
 
 class FieldProblemOut(Shape):
@@ -108,6 +118,48 @@ class JobOut(Shape):
     )
     started_at: datetime | None
     finished_at: datetime | None
+
+
+class JobsOut(Shape):
+    """A page of jobs; ``next`` is the offset of the next one."""
+
+    jobs: list[JobOut]
+    total: int
+    next: int | None
+
+
+class YouTubeOut(Shape):
+    """Whether YouTube may be asked now, and why not."""
+
+    state: Literal["open", "closed", "probing"] = Field(validation_alias=_gate("state"))
+    free_at: datetime = Field(validation_alias=_gate("free_at"))
+    closed_until: datetime | None = Field(validation_alias=_gate("closed_until"))
+    refusals: int = Field(validation_alias=_gate("refusals"))
+    reason_code: str = Field(validation_alias=_gate("reason_code"))
+    reason: str = Field(validation_alias=_gate("reason"))
+    last_success_at: datetime | None = Field(validation_alias=_gate("last_success_at"))
+    waiting: int = Field(description="Jobs in your collections that wait for YouTube.")
+    worker_alive: bool
+
+
+class MemberOut(Shape):
+    """A user's role in a collection."""
+
+    user: str = Field(validation_alias=AliasPath("user", "username"))
+    role: str
+
+
+class CollectionOut(Shape):
+    """A collection with its members."""
+
+    slug: str
+    name: str
+    description: str
+    videos: int = Field(validation_alias="video_count")
+    members: Annotated[list[MemberOut], BeforeValidator(_all)] = Field(
+        validation_alias="memberships"
+    )
+    created_at: datetime
 
 
 class VideoOut(Shape):

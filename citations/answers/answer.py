@@ -229,13 +229,6 @@ class Reply:
 
 
 MORE: Final = "More from the sources"  # the heading of the claims beside the first
-STAGE_LABELS: Final = {
-    "route": "Reading the question",
-    "retrieve": "Looking for passages",
-    "rerank": "Reading the best passages again",
-    "write": "Writing",
-    "ground": "Writing, and checking every quote",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, matching, resolve
 from citations.passages import NEAREST, Stage
 from citations.vectors import language_gap
-from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.queries import read_question
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.stages import finish
@@ -94,7 +94,7 @@ def ask(
     ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
     are noted in the answer.
     """
-    text = _checked(question)
+    text = read_question(question)
     resolve(scope, filter)
     request = AnswerRequest(
         scope=scope,
@@ -106,18 +106,6 @@ def ask(
         uses_llm=uses_llm,
     )
     return _events(request)
-
-
-def _checked(question: str) -> str:
-    if len(question) > MAX_QUERY_CHARACTERS:
-        raise InvalidInput(
-            f"The question is longer than {MAX_QUERY_CHARACTERS:,} characters.",
-            hint="Shorten the question.",
-        )
-    text = clean(question, MAX_QUERY_CHARACTERS)
-    if not any(mark.isalnum() for mark in text):
-        raise EmptyQuery("There is nothing to answer.", hint="Ask something in words.")
-    return text
 
 
 def _events(request: AnswerRequest) -> Iterator[Event]:

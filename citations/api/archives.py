@@ -1,7 +1,6 @@
 """The operations on archives."""
 
-from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
@@ -11,10 +10,10 @@ from pydantic import ConfigDict, StringConstraints
 from citations.library.filters import MAX_VALUES, find_source
 from citations.models import Archive
 from citations.notebook import archives
+from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import CollectionName, Text, responses
-from transcripts.schemas import Shape
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {
@@ -39,19 +38,6 @@ class ArchiveIn(Schema):
     with_media: bool = Field(
         default=False, description="With the audio and video files of recordings."
     )
-
-
-class ArchiveOut(Shape):
-    """A ZIP, and how far it is; it is kept for a day."""
-
-    id: UUID = Field(validation_alias="uuid")
-    state: Literal["queued", "running", "done", "failed"]
-    done: int
-    total: int
-    size: int = Field(description="Bytes, when it is done.")
-    error: str
-    hint: str
-    created_at: datetime
 
 
 router = Router(tags=["conversations"])

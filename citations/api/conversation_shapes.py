@@ -9,9 +9,9 @@ from pydantic import AliasPath, ConfigDict, StringConstraints, WithJsonSchema, m
 
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
-from citations.notebook.questions import MAX_QUESTION
 from citations.schemas.answers import ReplyOut
 from transcripts.api.shapes import PageIn, SlugOrName, Text, Title, Words
+from transcripts.queries import MAX_QUESTION
 from transcripts.schemas import Shape
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]

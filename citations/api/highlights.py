@@ -25,10 +25,9 @@ from citations.notebook.highlights import (
 from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
-from citations.schemas.highlights import HighlightOut, HighlightsOut
+from citations.schemas.highlights import HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, PageIn, SlugOrName, Text, Words, responses
-from transcripts.schemas import Shape
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Color = Literal["yellow", "green", "blue", "pink"]
@@ -68,27 +67,6 @@ class AnnotationsIn(Schema):
     """A page of annotations (https://www.w3.org/TR/annotation-model/); other parts are ignored."""
 
     items: Annotated[list[dict[str, Any]], Field(max_length=MAX_ANNOTATIONS)]
-
-
-class NotPlacedOut(Shape):
-    """An annotation that was not imported, by its number in the file, from 1.
-
-    If it is waiting, its source is being indexed: send it again once that is ready.
-    """
-
-    number: int
-    quote: str
-    reason: str
-    is_waiting: bool
-
-
-class ImportOut(Shape):
-    """How many highlights were made and changed; ``ignored`` annotations quote no text."""
-
-    made: int
-    changed: int
-    ignored: int
-    not_placed: list[NotPlacedOut]
 
 
 class HighlightNotesIn(Schema):

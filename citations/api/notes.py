@@ -1,19 +1,18 @@
 """The operations on notes."""
 
-from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
 from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import AliasPath, ConfigDict, StringConstraints, model_validator
+from pydantic import ConfigDict, StringConstraints, model_validator
 
 from citations.models import Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
 from citations.notebook.notes import MAX_TEXT
+from citations.schemas.notebook import NoteOut, NotesOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import CollectionName, PageIn, SlugOrName, Text, Title, Words, responses
-from transcripts.schemas import CollectionSlug, Shape
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 
@@ -53,43 +52,6 @@ class NoteIn(NoteText):
         if self.answer_id and self.text.strip():
             raise ValueError("give either a text or an answer")
         return self
-
-
-class NoteOut(Shape):
-    """A note in a collection."""
-
-    id: UUID = Field(validation_alias="uuid")
-    collection: CollectionSlug
-    title: str
-    text: str = Field(description="Markdown.")
-    author: str = Field(
-        "",
-        validation_alias=AliasPath("author", "username"),
-        description="Empty: the account was deleted, or the note was written on the server.",
-    )
-    answer_id: UUID | None = Field(
-        None,
-        validation_alias=AliasPath("answer", "uuid"),
-        description="The answer that the note was made from, if it is yours.",
-    )
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def read(cls, note: Note, user: Any) -> "NoteOut":
-        """Return a note as a user sees it: only the owner of its answer sees which it is."""
-        result = cls.model_validate(note)
-        if note.answer is None or note.answer.conversation.owner_id != user.pk:
-            result.answer_id = None
-        return result
-
-
-class NotesOut(Shape):
-    """A page of notes, latest first; ``next`` is the offset of the next page."""
-
-    notes: list[NoteOut]
-    total: int
-    next: int | None
 
 
 router = Router(tags=["conversations"])

@@ -163,8 +163,7 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     /api/content/sources/ shows the progress.
     """
     request.caller.require_write()
-    source = find_source(request.access, str(source_id))
-    request.access.require_write(source.collection_id)
+    source = find_source(request.access, str(source_id), write=True)
     source.start_anew()
     send(source)
     request.answer["Location"] = f"/api/content/sources/{source.uuid}/"

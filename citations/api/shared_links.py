@@ -1,18 +1,17 @@
 """The operations on links for people without an account."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Path, Router, Schema, Status
-from pydantic import AliasPath, ConfigDict
+from pydantic import ConfigDict
 
 from citations.models import SharedLink
 from citations.notebook import shared_links
 from citations.notebook.shared_links import LIFETIME, ShareTarget
+from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
-from transcripts.schemas import Seconds, Shape
 from transcripts.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
@@ -37,29 +36,6 @@ class SharedLinkIn(Schema):
     plays_file: bool = Field(
         default=False, description="Plays what it shows, cut out of the recording's own file."
     )
-
-
-class SharedLinkOut(Shape):
-    """A link. Whoever has it reads what it shows, without an account."""
-
-    id: UUID = Field(validation_alias="uuid")
-    highlight_id: UUID | None = Field(None, validation_alias=AliasPath("highlight", "uuid"))
-    answer_id: UUID | None = Field(None, validation_alias=AliasPath("answer", "uuid"))
-    source_id: UUID | None = Field(None, validation_alias=AliasPath("source", "uuid"))
-    page: int | None = None
-    start: Seconds | None = None
-    end: Seconds | None = None
-    quote: str = Field(description="The words that are shown alone; empty: all of it.")
-    plays_file: bool
-    path: str = Field(description="On this server.")
-    created_at: datetime
-    expires_at: datetime
-
-
-class SharedLinksOut(Shape):
-    """Your links that have not expired, latest first."""
-
-    links: list[SharedLinkOut]
 
 
 @router.get("shared-links", response=responses({200: SharedLinksOut}), summary="List shared links")

@@ -150,8 +150,7 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     Recordings are deleted with their videos, at /api/content/videos/.
     """
     request.caller.require_write()
-    source = find_source(request.access, str(source_id))
-    request.access.require_write(source.collection_id)
+    source = find_source(request.access, str(source_id), write=True)
     if source.video_id:
         raise Conflict(
             "This source is a recording and is deleted with its video.",

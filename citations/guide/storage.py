@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
@@ -16,7 +15,6 @@ from citations.guide import builder
 from citations.guide.builder import Meanwhile
 from citations.guide.items import KINDS, GuideItem, SourceGuide
 from citations.models import Guide, Source, SourceQuerySet, State
-from citations.passages import Locator
 from citations.text.function_words import UNKNOWN, function_words
 from transcripts import clock, locks
 from transcripts.errors import KnowledgeBaseError
@@ -66,7 +64,9 @@ def of(source: Source) -> SourceGuide | None:
     kinds = {kind: getattr(guide, kind) for kind in KINDS}
     return SourceGuide(
         **{
-            kind: tuple(replace(item, link=_link(source, item.locator)) for item in items)
+            kind: tuple(
+                replace(item, link=source.path_to(item.locator, marked=True)) for item in items
+            )
             for kind, items in kinds.items()
         }
     )
@@ -176,16 +176,6 @@ def _begun(source: Source) -> Guide:
     row.tries += 1
     row.save()
     return row
-
-
-def _link(source: Source, at: Locator) -> str:
-    """Return the path that opens a source at these characters, and marks them."""
-    first, last = at.span
-    if source.video_id is None:
-        return source.path_to(at)
-    language = {"lang": source.language} if source.language else {}
-    query = {"t": f"{(at.start or 0) // 1000}s", "from": first, "to": last, **language}
-    return f"/videos/{source.video_id}/?{urlencode(query)}"
 
 
 def _suggestions(row: Guide) -> list[SuggestedQuestion]:

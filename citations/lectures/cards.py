@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from citations.lectures.sessions import citations_of
 from citations.models import Citation, Document, LectureSession, Page, Window
-from citations.passages import interval, place
+from citations.passages import interval, place, printed_page
 
 BESIDE: Final = 20  # characters between two passages that follow each other, at most
 
@@ -68,8 +68,7 @@ def card_at(session: LectureSession, index: int) -> Card | None:
 def printed_place(citation: Citation) -> str:
     """Write a position, with the number that is printed on its first page if that differs."""
     label = getattr(citation, "page_label", None)
-    differs = label and label != str(citation.page)
-    return f"{place(citation)} (printed {label})" if differs else place(citation)
+    return printed_page(place(citation), citation.page, label)
 
 
 def heading_path(citation: Citation) -> str:

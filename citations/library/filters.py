@@ -147,10 +147,16 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
     return _dated(sources, filter)
 
 
-def find_source(scope: Scope, reference: str) -> Source:
-    """Return the source with this id, or the first of that video. Raises ``SourceNotFound``."""
+def find_source(scope: Scope, reference: str, *, write: bool = False) -> Source:
+    """Return the source with this id, or the first of that video.
+
+    Raises ``SourceNotFound``, and ``Forbidden`` if read-only.
+    """
     sources = Source.objects.select_related("video__media", "collection")
-    return sources.get(pk=_find_keys(scope, reference)[0])
+    source = sources.get(pk=_find_keys(scope, reference)[0])
+    if write:
+        scope.require_write(source.collection_id)
+    return source
 
 
 def in_language(language: str) -> Q:

@@ -61,7 +61,7 @@ class Item:
     def address(self) -> str:
         """The path of its page."""
         if isinstance(self.row, Video):
-            return f"/videos/{self.row.pk}/"
+            return self.row.path
         folder = "lectures" if isinstance(self.row, LectureSession) else "sources"
         return f"/{folder}/{self.row.uuid}/"
 

@@ -105,7 +105,7 @@ class Citation(LocatedRow):
 
     @property
     def path(self) -> str:
-        """The path of the page that shows it: a document's page, or the recording at its second."""
+        """The path of the page that shows it: a document's page, or the recording where it is."""
         if self.source.video_id is not None:
-            return f"/videos/{self.source.video_id}/?t={(self.start or 0) // 1000}s"
+            return self.source.path_to(self.locator)
         return f"/sources/{self.source.uuid}/pages/{self.page or 1}/?citation={self.uuid}"

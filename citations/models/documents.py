@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import UniqueConstraint
 
 from citations.models.sources import Source
+from citations.passages import pages
 
 
 class Document(models.Model):
@@ -64,4 +65,4 @@ class Page(models.Model):
         constraints = (UniqueConstraint(fields=("document", "number"), name="page_once"),)
 
     def __str__(self) -> str:
-        return f"{self.document_id} · page {self.number}"
+        return f"{self.document_id} · {pages(self.number)}"

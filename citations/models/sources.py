@@ -17,7 +17,7 @@ from citations.passages import Locator, PassageSource
 from transcripts import clock
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.models import Collection, Deletable, Transcript, Video
+from transcripts.models import Collection, Deletable, Transcript, Video, video_path
 from transcripts.player import Player
 from transcripts.scope import Scope
 from transcripts.work.models import (
@@ -221,9 +221,18 @@ class Source(Deletable, QueuedWork):
         """The kind that pages show; fetch its ``video__media`` with it."""
         return shown_kind(self.kind, self.video.player if self.video else Player.NONE)
 
-    def path_to(self, locator: Locator) -> str:
-        """Return the path that opens a location here."""
-        return path_to(self.uuid, self.video_id, locator, language=self.language)
+    @property
+    def path(self) -> str:
+        """The path of its page, of a recording in its language."""
+        if self.video_id is None:
+            return f"/sources/{self.uuid}/"
+        language = f"?lang={quote(self.language)}" if self.language else ""
+        return f"{video_path(self.video_id)}{language}"
+
+    def path_to(self, locator: Locator, *, marked: bool = False) -> str:
+        """Return the path that opens a location here; see ``citations.models.path_to``."""
+        language = self.language
+        return path_to(self.uuid, self.video_id, locator, language=language, marked=marked)
 
     @property
     def is_unfinished(self) -> bool:
@@ -263,15 +272,20 @@ class Source(Deletable, QueuedWork):
         super().change(updated_at=timezone.now(), **values)
 
 
-def path_to(source: uuid.UUID, video: int | None, locator: Locator, *, language: str) -> str:
-    """Return the path that opens a location here: a video plays it, a page marks it."""
+def path_to(
+    source: uuid.UUID, video: int | None, locator: Locator, *, language: str, marked: bool = False
+) -> str:
+    """Return the path that opens a location here: a page marks it; a video plays it, or plays on
+    from it and has its words ``marked``.
+    """
+    first, last = locator.span
     if video is None:
-        first, last = locator.span
         page = f"pages/{locator.page}/?from={first}&to={last}" if locator.page else ""
         return f"/sources/{source}/{page}"
     until = f"&until={_seconds(locator.end)}s" if locator.end else ""
+    words = f"&from={first}&to={last}" if marked else until
     lang = f"&lang={quote(language)}" if language else ""
-    return f"/videos/{video}/?t={_seconds(locator.start or 0)}s{until}{lang}"
+    return f"{video_path(video)}?t={_seconds(locator.start or 0)}s{words}{lang}"
 
 
 def _seconds(milliseconds: int) -> str:

@@ -67,6 +67,11 @@ class EmbeddingSpace(QueuedWork):
         return self.provider, self.model, self.dimensions
 
     @property
+    def vectors(self) -> int:
+        """The number of its vectors."""
+        return self.embeddings.count()
+
+    @property
     def index_name(self) -> str:
         """The name of its HNSW index."""
         return f"citations_embedding_space_{self.pk}"

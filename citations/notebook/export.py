@@ -264,13 +264,12 @@ def _works(visible: _VisibleConversation) -> list[Work]:
 
 def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
     unique = {(place(quote.locator), quote.text): quote for quote in quotes}
-    path = f"/videos/{source.video_id}/" if source.video_id else f"/sources/{source.uuid}/"
     return Work(
         id=str(source.uuid),
         kind=source.kind,
         title=source.title,
         author=source.author,
-        url=source.url or public_url() + path,
+        url=source.url or public_url() + source.path,
         language=source.language,
         published=timezone.localtime(source.published_at).date() if source.published_at else None,
         accessed=accessed,

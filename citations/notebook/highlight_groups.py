@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
-from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, Window
@@ -37,11 +36,7 @@ class HighlightGroup:
     @property
     def link(self) -> str:
         """The path that opens the source."""
-        source = self.source
-        if source.video_id is None:
-            return f"/sources/{source.uuid}/"
-        language = f"?lang={quote(source.language)}" if source.language else ""
-        return f"/videos/{source.video_id}/{language}"
+        return self.source.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ class PlacedHighlight:
             return source.path_to(self.locator)
         if source.video_id:
             return source.path_to(replace(self.row.locator, end=None))
-        return f"/sources/{source.uuid}/"
+        return source.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,12 +22,11 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.notebook.answer_run import AnswerLease
 from citations.notebook.answers import ASK_AGAIN, find_answer
-from transcripts.errors import Conflict, EmptyQuery, InvalidInput, Throttled
-from transcripts.sanitize import clean
+from transcripts.errors import Conflict, InvalidInput, Throttled
+from transcripts.queries import read_question
 from transcripts.scope import Scope
 from transcripts.work.heartbeat import keep_alive
 
-MAX_QUESTION: Final = 1_000  # characters, as for a search
 MAX_ANSWERS: Final = 1_000  # of a conversation
 TURNS: Final = 10  # earlier turns that a question may refer to
 TITLE: Final = 80  # characters of the first question, for conversations without a title
@@ -66,7 +65,7 @@ def ask(
     ``MAX_QUESTION`` characters, ``AlreadyAnswering``, ``Throttled``, ``ConversationNotFound``,
     and ``Conflict`` after ``MAX_ANSWERS`` questions.
     """
-    text = _validate(question)
+    text = read_question(question)
     with transaction.atomic():
         locked = _lock(scope, user, conversation)
         last = locked.answers.aggregate(last=Max("ordinal"))["last"] or 0
@@ -192,12 +191,3 @@ def _filter(scope: Scope, conversation: Conversation) -> Filter:
             hint="Choose others, or start another conversation.",
         )
     return Filter(collections=collections, keys=keys)
-
-
-def _validate(text: str) -> str:
-    if len(text) > MAX_QUESTION:
-        raise InvalidInput(f"The question exceeds {MAX_QUESTION:,} characters.", hint="Shorten it.")
-    question = " ".join(clean(text, MAX_QUESTION).split())
-    if not any(mark.isalnum() for mark in question):
-        raise EmptyQuery("The question is empty.", hint="Ask something in words.")
-    return question

@@ -57,3 +57,25 @@ class HighlightsOut(Shape):
     highlights: list[HighlightOut]
     total: int
     next: int | None
+
+
+class NotPlacedOut(Shape):
+    """An annotation that was not imported, by its number in the file, from 1.
+
+    If it is waiting, its source is being indexed: send it again once that is ready.
+    """
+
+    number: int
+    quote: str
+    reason: str
+    is_waiting: bool
+
+
+class ImportOut(Shape):
+    """How many highlights were made and changed; ``ignored`` annotations quote no text."""
+
+    made: int
+    changed: int
+    unchanged: int = Field(description="There already, as they are in the file.")
+    ignored: int
+    not_placed: list[NotPlacedOut]

@@ -151,7 +151,7 @@ class PassageOut(LocatedOut):
     def shown_place(self) -> str:
         """Where a list says that it is."""
         opening = self.opening or self.extent or self
-        return passages.hit_place(opening.place, self.extent.place if self.extent else "")
+        return passages.place_in(opening.place, self.extent.place if self.extent else "")
 
 
 class StageOut(Shape):

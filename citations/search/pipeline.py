@@ -45,7 +45,8 @@ from citations.search.candidates import (
 from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
 from citations.vectors import language_gap
-from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.errors import InvalidInput
+from transcripts.queries import empty_query
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 
@@ -182,7 +183,7 @@ def _parsed(query: str) -> lexical_query.Query:
         )
     parsed = lexical_query.parse(query)
     if parsed.is_empty:
-        raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
+        raise empty_query()
     return parsed
 
 

@@ -25,12 +25,12 @@ from citations.library.item import KINDS
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
 from citations.notebook.shared_items import SharedItem
-from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource
+from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
 from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
-from citations.reading.places import hit_place, place
+from citations.reading.places import page_place, passage_place, place, stored_place
 from citations.reading.position import Position
 from citations.text.sentences import nearest_sentence
 from citations.text.speakers import LABEL, label_length
@@ -45,7 +45,9 @@ register.filter(absolute)
 register.filter(confidence)
 register.filter(heading_path)
 register.filter(place)
-register.filter(hit_place)
+register.filter(page_place)
+register.filter(stored_place)
+register.filter(passage_place)
 
 PREVIEW = 150  # characters of a passage on a card
 PREVIEW_TITLE = 90  # characters of a title in a link preview
@@ -190,10 +192,9 @@ def preview_title(source: Source, locator: Locator | None) -> str:
 @register.filter
 def printed_place(citation: Citation) -> str:
     """Write a position, with the number that is printed on its first page if that differs."""
+    form = _("%(place)s (printed %(label)s)") % {"place": "{0}", "label": "{1}"}
     label = getattr(citation, "page_label", None)
-    if not label or label == str(citation.page):
-        return place(citation)
-    return _("%(place)s (printed %(label)s)") % {"place": place(citation), "label": label}
+    return printed_page(place(citation), citation.page, label, form)
 
 
 # The least share for each level of an answer’s confidence. A lecture’s citations have others, in

@@ -6,33 +6,18 @@ from typing import Any, Final
 
 from django import template
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from citations.passages import Explanation
+from citations.stages import stage_name
 from transcripts.translation import quoted
 
 register = template.Library()
+register.filter(stage_name)
 
 MAX_WORDS: Final = 5  # that are named
 NEAR_SHARE: Final = 0.25  # of the way from the farthest passage to the nearest
 TELLING: Final = 0.1  # of the best word's score, that a word needs to be named
-STAGES: Final = {
-    "route": gettext_lazy("Reading the question"),
-    "expand": gettext_lazy("Writing a likely answer to look for"),
-    "embed": gettext_lazy("Reading its meaning"),
-    "lexical": gettext_lazy("Search by words"),
-    "vector": gettext_lazy("Search by meaning"),
-    "fuse": gettext_lazy("Joining both lists"),
-    "fetch": gettext_lazy("Fetching the passages"),
-    "judge": gettext_lazy("Judging them"),
-    "rerank": gettext_lazy("Reading the best passages again"),
-    "deduplicate": gettext_lazy("Leaving out repetitions"),
-    "enrich": gettext_lazy("Adding titles and places"),
-    "spell": gettext_lazy("Correcting words"),
-    "levels": gettext_lazy("Search in outlines"),
-    "write": gettext_lazy("Writing"),
-    "ground": gettext_lazy("Checking every quote"),
-}
 # For the catalogue: the judge, which knows no translations, names its signs.
 SIGNS: Final = (
     gettext_noop("reciprocal ranks"),
@@ -63,12 +48,6 @@ class Bar:
 
     name: str
     percent: int
-
-
-@register.filter
-def stage_name(name: str) -> str:
-    """Return what a stage does."""
-    return str(STAGES.get(name, name))
 
 
 @register.filter

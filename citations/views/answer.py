@@ -9,22 +9,14 @@ from uuid import UUID
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from citations.answers.answer import (
-    STAGE_LABELS,
-    Claim,
-    ClaimEvent,
-    Event,
-    FinalEvent,
-    Progress,
-    Quote,
-)
+from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import Section, by_question
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
+from citations.stages import stage_name
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.tokenizer import tokenize
-from transcripts.translation import translated
 from transcripts.views import events
 
 logger = logging.getLogger(__name__)
@@ -170,8 +162,7 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
 def _encode_event(event_: Event, quotes: dict[int, Quote], headings: set[str]) -> Iterator[str]:
     """Encode an event, and note its quotes and heading: the first claim below a heading has it."""
     if isinstance(event_, Progress):
-        label = STAGE_LABELS.get(event_.stage, event_.stage)
-        yield events.event("stage", translated(label))
+        yield events.event("stage", stage_name(event_.stage))
     elif isinstance(event_, ClaimEvent):
         quotes |= by_number(event_.quotes)
         own = event_.claim.heading

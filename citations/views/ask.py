@@ -28,6 +28,7 @@ from transcripts.alphabet import alphabetical
 from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.lists import containing
 from transcripts.models import Collection
+from transcripts.queries import MAX_QUESTION
 from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
 
@@ -178,7 +179,7 @@ def _page(
         "latest": latest.conversations,
         "address": address,
         "exports": EXPORTS,
-        "longest": questions.MAX_QUESTION,
+        "longest": MAX_QUESTION,
         "typed": typed,
         **_source_choices(request, slug, chosen),
         **_note_choices(request),

@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from citations.lectures.speech import MAX_INTEGER
 from transcripts.errors import InvalidInput
+from transcripts.queries import read_question
 from transcripts.sanitize import clean, is_uuid
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
@@ -54,16 +55,7 @@ class AskForm(CollectionForm):
     def question(self) -> str:
         """Return the question. Raises ``InvalidInput``."""
         self.is_valid()
-        text = self.cleaned_data.get("q") or ""
-        if len(text) > MAX_QUERY_CHARACTERS:
-            raise InvalidInput(
-                f"The question has {len(text):,} characters;"
-                f" at most {MAX_QUERY_CHARACTERS:,} are allowed.",
-                hint="Ask for one thing at a time.",
-            )
-        if not (question := clean(text, MAX_QUERY_CHARACTERS).strip()):
-            raise InvalidInput("The question is empty.", hint="Write what you want to know.")
-        return question
+        return read_question(self.cleaned_data.get("q") or "")
 
     def typed(self) -> str:
         """Return the typed text, truncated."""

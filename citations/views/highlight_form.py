@@ -119,8 +119,8 @@ class PassageForm(NotesForm):
 
     source = forms.UUIDField()
     quote = forms.CharField(strip=False, max_length=4 * MAX_QUOTE)
-    before = forms.CharField(required=False, strip=False)
-    after = forms.CharField(required=False, strip=False)
+    prefix = forms.CharField(required=False, strip=False)  # type: ignore[assignment]
+    suffix = forms.CharField(required=False, strip=False)
     start = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
     page = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
 
@@ -131,8 +131,8 @@ class PassageForm(NotesForm):
         values = self.cleaned_data
         return SelectedText(
             exact=values["quote"],
-            prefix=values["before"][-AROUND:],
-            suffix=values["after"][:AROUND],
+            prefix=values["prefix"][-AROUND:],
+            suffix=values["suffix"][:AROUND],
         )
 
     def place(self) -> dict[str, int | None]:

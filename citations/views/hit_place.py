@@ -50,7 +50,7 @@ class HitPlace:
         return f"{reverse('hit-step')}?{self.search}&{urlencode({'hit': self.number})}"
 
 
-def hit_place(parameters: Mapping[str, str]) -> HitPlace | None:
+def carried_place(parameters: Mapping[str, str]) -> HitPlace | None:
     """Return the place that an address carries; None if it carries none."""
     number, count = (number_of(parameters.get(name, "")) for name in ("hit", "of"))
     search = clean(parameters.get("search", ""), MAX_SEARCH)

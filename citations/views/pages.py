@@ -26,9 +26,10 @@ from citations.quotes.selection import SelectedText
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.reading import contents as document_contents
+from citations.reading.places import page_place
 from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
-from citations.views.hit_place import hit_place
+from citations.views.hit_place import carried_place
 from citations.views.reading_progress import resume_document
 from citations.views.search_form import PageForm, PageParameters
 from transcripts.views.requests import PageRequest, fragment, number_of
@@ -76,7 +77,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "next_match": search.next(place),
         "is_lost": bool(parameters.citation or parameters.passage) and quote is None,
         "parameters": parameters,
-        "hit_place": hit_place(request.GET),
+        "hit_place": carried_place(request.GET),
         "is_modal": bool(request.htmx),
     }
     if request.htmx:
@@ -102,7 +103,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         ),
         "may_write": source.collection_id in request.access.writable,
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
-        "note_start": f"[{title}, page {number}]({here}): ",
+        "note_start": f"[{title}, {page_place(number)}]({here}): ",
     }
     context |= _progress(request, source, number, parameters, count=view.count)
     return render(request, "citations/page.html", context)

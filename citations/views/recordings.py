@@ -28,7 +28,7 @@ from citations.reading.transcript import TranscriptText
 from citations.tasks import send, send_for_abstracts
 from citations.text import occurrences
 from citations.views.highlight_form import passage_form
-from citations.views.hit_place import hit_place
+from citations.views.hit_place import carried_place
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from citations.views.reading_progress import resume_recording
 from transcripts import collections, conf, library
@@ -71,7 +71,7 @@ def _recording(
     context: dict[str, Any] = {
         "video": video,
         "parameters": parameters,
-        "hit_place": hit_place(request.GET),
+        "hit_place": carried_place(request.GET),
         "views": VIEWS,
         "may_write": video.collection_id in request.access.writable,
         "transcripts": video.transcripts.light(),

@@ -23,7 +23,7 @@ from citations.reading.landing import Landing
 from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.hit_place import hit_place
+from citations.views.hit_place import carried_place
 from citations.views.page_errors import for_pages
 from citations.views.search_form import (
     LISTS,
@@ -174,7 +174,7 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
     if landed is None:
         return redirect("source", source_id=source_id)
     first, last = landed.sentence.span
-    place = hit_place(request.GET)
+    place = carried_place(request.GET)
     parts = {"from": first, "to": last, "q": query, **(place.parts if place else {})}
     if source.video_id:
         second = f"{(landed.sentence.start or 0) // 1000}s"

@@ -130,6 +130,4 @@ def put_first(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:
     request.caller.require_write()
-    source = find_source(request.access, str(source_id))
-    request.access.require_write(source.collection_id)
-    return source
+    return find_source(request.access, str(source_id), write=True)

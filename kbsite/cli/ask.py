@@ -8,13 +8,14 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from citations.answers.answer import MORE, STAGE_LABELS, ClaimEvent, Progress
+from citations.answers.answer import MORE, ClaimEvent, Progress
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.errors import ConversationNotFound
 from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
+from citations.stages import stage_name
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.remote import chosen_library
@@ -107,7 +108,7 @@ def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:
                 case TracedReplyOut():
                     reply = step
                 case Progress(stage=stage) if status:
-                    status.update(f"{STAGE_LABELS.get(stage, stage)} …")
+                    status.update(f"{stage_name(stage)} …")
                 case ClaimOut() if not quiet:
                     if step.heading and step.heading != heading:
                         _print_heading(step.heading)
@@ -185,7 +186,7 @@ def _print_trace(reply: TracedReplyOut) -> None:
     parts = [(part.text, part.breadth) for part in trace.parts]
     table(("Question", "Kind"), parts, title=f"\nQuestions, split by {trace.by}")
     stages = [
-        (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+        (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
         for stage in trace.stages
     ]
     title = f"\nStages, {reply.milliseconds or 0:.1f} ms in all"

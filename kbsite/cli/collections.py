@@ -1,12 +1,14 @@
 """`kb collections` lists, adds and deletes collections; `kb delete` a recording or a document."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from django.db.models import Prefetch, prefetch_related_objects
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
+from kbsite.auth import everything
 from kbsite.cli.database import open_library
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
@@ -15,6 +17,8 @@ from kbsite.cli.users import owner
 from transcripts import collections, library
 from transcripts.models import Membership
 from transcripts.sanitize import is_uuid
+from transcripts.schemas import CollectionOut
+from transcripts.scope import Scope
 
 app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
 
@@ -24,25 +28,19 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
     """List, add or delete collections."""
     if context.invoked_subcommand:
         return
-    collections = library.collections(open_library())
-    members: dict[int, list[str]] = {}
-    for pk, user, role in Membership.objects.order_by("user__username").values_list(
-        "collection_id", "user__username", "role"
-    ):
-        members.setdefault(pk, []).append(f"{user} ({role})")
-    rows: list[dict[str, Any]] = [
-        {
-            "id": collection.slug,
-            "name": collection.name,
-            "videos": collection.video_count,  # type: ignore[attr-defined]  # annotated
-            "members": members.get(collection.pk, []),
-        }
-        for collection in collections
-    ]
+    shapes = _shapes(open_library())
     if as_json:
-        print_json(rows)
+        print_json(shapes)
         return
-    lines = ((*list(row.values())[:3], ", ".join(row["members"])) for row in rows)
+    lines = (
+        (
+            collection.slug,
+            collection.name,
+            collection.videos,
+            ", ".join(f"{member.user} ({member.role})" for member in collection.members),
+        )
+        for collection in shapes
+    )
     table(("Collection", "Name", "Recordings", "Members"), lines, main="Name")
 
 
@@ -50,9 +48,10 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
 def add(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
     """Add a collection."""
     open_library()
-    collection = collections.create(name, owner=owner())
-    added = f"Added the collection “{collection.name}” ({collection.slug})."
-    print_result(added, {"id": collection.slug, "name": collection.name}, as_json=as_json)
+    slug = collections.create(name, owner=owner()).slug
+    collection = next(shape for shape in _shapes(everything()) if shape.slug == slug)
+    added = f"Added the collection “{collection.name}” ({slug})."
+    print_result(added, collection, as_json=as_json)
 
 
 @app.command()
@@ -94,6 +93,13 @@ def delete_content(
     confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
     collections.delete_video(video)
     print_result(f"Deleted {key}: {contents}.", {"deleted": key}, as_json=as_json)
+
+
+def _shapes(scope: Scope) -> list[CollectionOut]:
+    listed = library.collections(scope)
+    members = Membership.objects.select_related("user").order_by("user__username")
+    prefetch_related_objects(listed, Prefetch("memberships", members))
+    return [CollectionOut.model_validate(collection) for collection in listed]
 
 
 def _counted(count: int, noun: str) -> str:

@@ -3,8 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from django.db import connection
@@ -14,6 +13,8 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import lanes, renewal
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
+from citations.schemas.database import DatabaseOut, SpaceOut
+from citations.schemas.search import StateCountsOut
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite.cli import db_backups, indexing
@@ -34,37 +35,6 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseStatus:
-    """Row counts, sources by state, bytes on disk, embedding spaces, a mismatch of settings."""
-
-    videos: int
-    transcripts: int
-    sources: dict[str, int]
-    chunks: int
-    bytes: int
-    spaces: list[dict[str, Any]]
-    waiting: int
-    mismatch: str
-    hint: str
-
-    def print(self, labels: Mapping[str, int]) -> None:
-        """Print it, with the number of sources by how they are found."""
-        say(
-            f"{self.videos:,} recordings, {self.transcripts:,} transcripts,"
-            f" {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
-        )
-        states = [f"{count:,} {label}" for label, count in labels.items()]
-        say(f"Sources: {', '.join(states) or 'none'}")
-        for space in self.spaces:
-            _print_space(space)
-        if not self.spaces:
-            say("Locked to no embedding model yet: the first source that is indexed decides.")
-        if self.mismatch:
-            say(self.mismatch, "red")
-            say(self.hint)
-
-
 @app.command()
 def status(as_json: Json = False) -> None:
     """Show what is stored and indexed, and the embedding model that the library is locked to."""
@@ -78,16 +48,14 @@ def status(as_json: Json = False) -> None:
     for state, language, count in rows.order_by("state", "language"):
         by_state[state] += count
         labels[label(state, language)] += count
-    database = DatabaseStatus(
+    spaces = EmbeddingSpace.objects.order_by("pk")
+    database = DatabaseOut(
         videos=Video.objects.count(),
         transcripts=Transcript.objects.count(),
-        sources={state: by_state[state] for state in State.values},
+        sources=StateCountsOut.model_validate({state: by_state[state] for state in State.values}),
         chunks=Chunk.objects.count(),
         bytes=size,
-        spaces=[
-            _space_json(space) | {"vectors": space.embeddings.count()}
-            for space in EmbeddingSpace.objects.order_by("pk")
-        ],
+        spaces=[SpaceOut.model_validate(space) for space in spaces],
         waiting=lanes.waiting().count(),
         mismatch=mismatch,
         hint=hint,
@@ -95,7 +63,7 @@ def status(as_json: Json = False) -> None:
     if as_json:
         print_json(database)
     else:
-        database.print(labels)
+        _print_status(database, labels)
 
 
 @app.command()
@@ -143,7 +111,7 @@ def migrate_embeddings(
     _follow(space, quiet=as_json)
     space.refresh_from_db()
     if as_json:
-        print_json(_space_json(space))
+        print_json(SpaceOut.model_validate(space))
         return
     say(f"The library is now searched with {space}.", "green")
     say("Running processes use it too. The settings need no change.")
@@ -204,20 +172,32 @@ def _mismatch() -> tuple[str, str]:
     return (error.message, error.hint) if error else ("", "")
 
 
-def _print_space(space: dict[str, Any]) -> None:
-    name = vector_space.describe(space["provider"], space["model"], space["dimensions"])
-    if space["state"] == "building":
-        say(f"Migrating to {name}: {space['done']:,} of {space['total']:,} chunks embedded")
+def _print_status(database: DatabaseOut, labels: Mapping[str, int]) -> None:
+    """Print it, with the number of sources by how they are found."""
+    say(
+        f"{database.videos:,} recordings, {database.transcripts:,} transcripts,"
+        f" {database.chunks:,} chunks, {database.bytes / 2**20:,.1f} MB"
+    )
+    states = [f"{count:,} {label}" for label, count in labels.items()]
+    say(f"Sources: {', '.join(states) or 'none'}")
+    for space in database.spaces:
+        _print_space(space)
+    if not database.spaces:
+        say("Locked to no embedding model yet: the first source that is indexed decides.")
+    if database.mismatch:
+        say(database.mismatch, "red")
+        say(database.hint)
+
+
+def _print_space(space: SpaceOut) -> None:
+    name = vector_space.describe(space.provider, space.model, space.dimensions)
+    if space.state == SpaceState.BUILDING:
+        say(f"Migrating to {name}: {space.done:,} of {space.total:,} chunks embedded")
     else:
-        prefix = "Locked to" if space["state"] == "active" else "Replaced:"
-        say(f"{prefix} {name}: {space['vectors']:,} vectors")
-    if space["error"]:
-        say(f"    {space['error']} {space['hint']}".rstrip(), "yellow")
-
-
-def _space_json(space: EmbeddingSpace) -> dict[str, Any]:
-    names = ("provider", "model", "dimensions", "state", "done", "total", "error", "hint")
-    return {name: getattr(space, name) for name in names}
+        prefix = "Locked to" if space.state == SpaceState.ACTIVE else "Replaced:"
+        say(f"{prefix} {name}: {space.vectors:,} vectors")
+    if space.error:
+        say(f"    {space.error} {space.hint}".rstrip(), "yellow")
 
 
 def _question(plan: migration.MigrationPlan) -> str:

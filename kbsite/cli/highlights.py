@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
-from citations.schemas.highlights import HighlightsOut
+from citations.schemas.highlights import HighlightsOut, ImportOut
 from kbsite.auth import scope_of
 from kbsite.cli.database import open_database
 from kbsite.cli.groups import ListGroup
@@ -88,7 +88,7 @@ def import_file(
     annotations, ignored = web_annotations.read(file.read_bytes())
     report = annotation_import.import_annotations(of.scope, of.user, annotations, ignored=ignored)
     if as_json:
-        print_json(report)
+        print_json(ImportOut.model_validate(report))
         return
     counts = f"{report.made} new, {report.changed} changed, {report.unchanged} there already"
     say(f"{counts}, {report.ignored} without a quote left out.")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from django.db import transaction
@@ -29,7 +29,7 @@ from transcripts import acquisition, activity, library
 from transcripts.error_codes import rebuilt
 from transcripts.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
-from transcripts.schemas import JobOut
+from transcripts.schemas import JobOut, YouTubeOut
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
@@ -79,16 +79,15 @@ def list_jobs(
     if not everything:
         recent = visible.failed().filter(finished_at__gte=timezone.now() - RECENT)
         visible = visible.unfinished() | recent
-    jobs, worker, gate = list(visible[:limit]), WorkerPulse.is_alive(), YouTubeGate.current()
+    jobs, youtube = list(visible[:limit]), activity.youtube_queue(scope)
     activity.annotate(scope, jobs)
     if as_json:
-        retry_at = gate.free_at.isoformat() if gate.state == "closed" else None
-        youtube = {**_gate_json(gate), "retry_at": retry_at}
         shapes = [JobOut.model_validate(job) for job in jobs]
-        print_json({"jobs": shapes, "worker": worker, "youtube": youtube})
+        print_json({"jobs": shapes, "youtube": YouTubeOut.model_validate(youtube)})
         return
+    gate = youtube.gate
     say(f"YouTube: {gate_text(gate)}", "green" if gate.state == "open" else "yellow")
-    if not worker:
+    if not youtube.worker_alive:
         note("No worker is running: `kb serve` starts one.", "yellow")
     is_narrowed = not everything and Job.objects.visible(scope).exists()
     _print_jobs(jobs, empty=NO_OPEN if is_narrowed else NO_JOBS)
@@ -118,11 +117,12 @@ def retry(
 @app.command()
 def reopen(as_json: Json = False) -> None:
     """Ask YouTube again at once, for instance after setting a proxy."""
-    open_library()
+    scope = open_library()
     acquisition.reopen_gate()
     celery.dispatch()
-    gate = YouTubeGate.current()
-    print_result(f"YouTube: {gate_text(gate)}", {"youtube": _gate_json(gate)}, as_json=as_json)
+    youtube = activity.youtube_queue(scope)
+    shape = {"youtube": YouTubeOut.model_validate(youtube)}
+    print_result(f"YouTube: {gate_text(youtube.gate)}", shape, as_json=as_json)
 
 
 def gate_text(gate: YouTubeGate) -> str:
@@ -181,10 +181,6 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
         retry = f"{timezone.localtime(job.waits_until):%H:%M}"
         hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
     return rebuilt(job.error_code, job.error, hint)
-
-
-def _gate_json(gate: YouTubeGate) -> dict[str, Any]:
-    return {"state": gate.state, "text": gate_text(gate)}
 
 
 def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:

@@ -6,6 +6,7 @@ import typer
 from rich.text import Text
 
 from citations.library import sources as library_sources
+from citations.schemas.library import ListedVideoOut, ListedVideosOut
 from citations.vectors import language_gap
 from kbsite.cli.database import open_library
 from kbsite.cli.options import (
@@ -51,16 +52,12 @@ def list_videos(
     sources = library_sources.of_videos(scope, [video.pk for video in page.videos])
     if as_json:
         videos = [
-            VideoDetailsOut.read(video, library.tracks(video)).model_dump(mode="json")
-            | {
-                "sources": [
-                    {"id": str(source.uuid), "language": source.language, "state": source.state}
-                    for source in sources.get(video.pk, ())
-                ]
-            }
+            ListedVideoOut.of(
+                VideoDetailsOut.read(video, library.tracks(video)), sources.get(video.pk, ())
+            )
             for video in page.videos
         ]
-        print_json({"videos": videos, "total": page.total, "next": page.next})
+        print_json(ListedVideosOut(videos=videos, total=page.total, next=page.next))
         return
     label = language_gap.state_labels()
     labels = {

@@ -11,18 +11,15 @@ from citations.library.filters import find_source
 from citations.models import Level, Node, Source, State
 from citations.outline import storage as outline_storage
 from citations.outline import topics
+from citations.passages import place
+from citations.schemas.outlines import NodeOut, OutlineOut, TopicOut, TopicsOut
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, argument
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library
 from transcripts.models import Collection
-from transcripts.timecodes import clock
 
 INDENT = {Level.DOCUMENT: 0, Level.SECTION: 2, Level.GROUP: 4}  # columns
-_NODE_FIELDS = (
-    "level", "ordinal", "title", "text", "spans", "abstract", "first", "last", "start", "end",
-    "page", "last_page",
-)  # fmt: skip
 
 
 def outline(
@@ -67,15 +64,13 @@ def outline(
 def _print_outline(source: Source, *, as_json: bool) -> None:
     nodes = sorted(outline_storage.of(source), key=lambda node: (node.first, -node.level))
     if as_json:
-        rows = [{name: getattr(node, name) for name in _NODE_FIELDS} for node in nodes]
-        print_json({"source": str(source.uuid), "title": source.title, "nodes": rows})
+        shapes = [NodeOut.model_validate(node) for node in nodes]
+        print_json(OutlineOut(source_id=source.uuid, title=source.title, nodes=shapes))
         return
     for node in _distinct(nodes):
         indent, style = INDENT[Level(node.level)], "bold" if node.level > Level.GROUP else ""
-        location = f"p. {node.page} " if node.page else ""
-        if node.start is not None:
-            location = f"{clock(node.start)} "
-        _print_paragraph(f"{location}{node.title}", style, indent=indent)
+        heading = " ".join(filter(None, (place(node), node.title)))
+        _print_paragraph(heading, style, indent=indent)
         _print_paragraph(node.summary, "dim", indent=indent)
     if not nodes:
         note("It has no outline yet; indexing builds it.")
@@ -87,18 +82,7 @@ def _print_topics(collections: Sequence[Collection], *, as_json: bool) -> None:
         (collection, topic) for collection in collections for topic in topics.of(collection)
     ]
     if as_json:
-        shapes = [
-            {
-                "id": str(topic.uuid),
-                "label": topic.label,
-                "terms": topic.terms,
-                "sections": topic.sections,
-                "sources": topic.sources,
-                "collection": collection.slug,
-            }
-            for collection, topic in rows
-        ]
-        print_json({"topics": shapes})
+        print_json(TopicsOut(topics=[TopicOut.model_validate(topic) for _, topic in rows]))
         return
     lines = (
         (topic.label, collection.name, topic.sections, topic.sources) for collection, topic in rows

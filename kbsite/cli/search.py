@@ -12,9 +12,10 @@ from rich.text import Text
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import NEAREST, SearchMode
+from citations.passages import NEAREST, SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TermOut
 from citations.search import pipeline as search_pipeline
+from citations.stages import stage_name
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, day, option
 from kbsite.cli.remote import chosen_library
@@ -23,8 +24,9 @@ from transcripts import library
 from transcripts.conf import absolute
 from transcripts.library import SegmentHit, VideoSearch
 from transcripts.models import Video
+from transcripts.schemas import VideoSearchOut
 from transcripts.scope import Scope
-from transcripts.timecodes import clock, milliseconds, parse_clock
+from transcripts.timecodes import milliseconds, parse_clock
 
 TERMS_SHOWN = 6
 
@@ -110,8 +112,8 @@ def print_hits(result: VideoSearch) -> None:
     if not result.hits:
         say(f"Nothing in “{result.video}” answers “{result.query}”.", "dim")
     for hit in result.hits:
-        span = f"{clock(milliseconds(hit.start))}–{clock(milliseconds(hit.end))}"
-        _print_text(Text(span, style="cyan"), hit)
+        times = interval(milliseconds(hit.start), milliseconds(hit.end))
+        _print_text(Text(times, style="cyan"), hit)
         say("")
 
 
@@ -128,7 +130,7 @@ def _search_words(video: Video, query: str, filter: Filter, *, limit: int, as_js
     hits = tuple(hit for hit in result.hits if hit.end * 1000 > start and hit.start * 1000 < end)
     result = replace(result, hits=hits[:limit])
     if as_json:
-        print_json(_segments(result, query, note=text))
+        print_json(VideoSearchOut.model_validate(result))
     else:
         print_hits(result)
 
@@ -144,36 +146,6 @@ def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
         collection = next(iter(filter.collections), "")
         return library.find_video(scope, filter.sources[0], collection=collection)
     return None if any(source.chunk_count for source in matches) else matches[0].video
-
-
-def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
-    """Return the segments of a video in the shape of a search, but without ids of a source."""
-    video = result.video
-    about = {
-        "source": UUID(int=0),
-        "title": video.title,
-        "origin": {
-            "kind": "video",
-            "author": video.channel,
-            "collection": video.collection.slug,
-            "language": result.transcript.language,
-            "key": video.key,
-        },
-        "link": f"/videos/{video.pk}/",
-        **{"context": "", "heading": "", "speaker": "", "mark": None, "explanation": None},
-        **{"duplicates": (), "chunk": 0},
-    }
-    passages = [
-        about
-        | {name: getattr(hit, name) for name in ("text", "score", "spans", "timestamp_link")}
-        | {"start": milliseconds(hit.start), "end": milliseconds(hit.end)}
-        for hit in result.hits
-    ]
-    search = {"query": query, "mode": "words", "passages": passages, "notes": [note]}
-    unused = {"stages": (), "reranked": False, "hypothesis": "", "milliseconds": 0}
-    shape = SearchOut.model_validate(search | unused).model_dump(mode="json")
-    unindexed = {"source_id": None, "chunk": None}
-    return shape | {"passages": [passage | unindexed for passage in shape["passages"]]}
 
 
 def _print_results(results: SearchOut, *, explain: bool) -> None:
@@ -200,7 +172,7 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
         table(
             ("Stage", "ms", "Passages", ""),
             (
-                (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+                (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
                 for stage in results.stages
             ),
             title=f"Stages, {results.milliseconds:.1f} ms in all",

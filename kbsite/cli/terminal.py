@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,11 @@ def say(text: str, style: str = "") -> None:
 def note(text: str, style: str = "dim") -> None:
     """Print a line to the error output."""
     err().print(Text(printable(text), style=style), soft_wrap=True)
+
+
+def minute(moment: datetime | None) -> str:
+    """Write a time for a table; "" where there is none."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else ""
 
 
 def note_next_page(total: int, following: int | None) -> None:

@@ -2,24 +2,22 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from django.conf import settings
 from django.db.models import Q
-from django.utils import timezone
 
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, of_user, option
-from kbsite.cli.terminal import note, print_json, print_result, say, table
+from kbsite.cli.terminal import minute, note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
 from kbsite.mcp_clients import bundle as mcp_bundle
 from kbsite.mcp_clients.configuration import McpClient, configuration
 from kbsite.models import ApiToken
+from kbsite.schemas import TokenOut, TokenSecretOut
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.sanitize import clean
@@ -41,37 +39,6 @@ _FILES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TokenSummary:
-    """A token without its secret; ``collections`` is None if it is not limited to some."""
-
-    id: int
-    name: str
-    hint: str
-    user: str
-    can_write: bool
-    collections: tuple[str, ...] | None
-    state: str
-    last_used_at: str | None
-    expires_at: str | None
-
-    @classmethod
-    def of(cls, token: ApiToken) -> "TokenSummary":
-        is_expired = token.expires_at and token.expires_at <= timezone.now()
-        slugs = tuple(collection.slug for collection in token.collections.all())
-        return cls(
-            id=token.pk,
-            name=token.name,
-            hint=token.hint,
-            user=token.user.get_username(),
-            can_write=token.can_write,
-            collections=slugs if token.limited else None,
-            state="revoked" if token.revoked_at else "expired" if is_expired else "valid",
-            last_used_at=_minute(token.last_used_at),
-            expires_at=_minute(token.expires_at),
-        )
-
-
 @app.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="Its purpose.")],
@@ -90,7 +57,7 @@ def create_token(
         open_library(), name, user=user, write=write, collections=collection or (), days=days
     )
     if as_json:
-        print_json({"token": text, **asdict(TokenSummary.of(token))})
+        print_json(TokenSecretOut.read(token, text))
     else:
         say(text)
         note("Store it: it is not shown again. Send it as “Authorization: Bearer …”.")
@@ -101,7 +68,7 @@ def list_tokens(as_json: Json = False) -> None:
     """List the tokens, without their secrets."""
     open_library()
     rows = ApiToken.objects.select_related("user").prefetch_related("collections")
-    tokens = [TokenSummary.of(token) for token in rows]
+    tokens = [TokenOut.model_validate(token) for token in rows]
     if as_json:
         print_json(tokens)
         return
@@ -115,7 +82,7 @@ def list_tokens(as_json: Json = False) -> None:
                 token.user,
                 "read and write" if token.can_write else "read",
                 token.state,
-                token.last_used_at or "never",
+                minute(token.last_used_at) or "never",
             )
             for token in tokens
         ),
@@ -135,7 +102,7 @@ def revoke_token(
     open_library()
     token = _find(reference)
     token.revoke()
-    summary = TokenSummary.of(token)
+    summary = TokenOut.model_validate(token)
     print_result(f"Revoked {summary.name} ({summary.hint}…).", summary, as_json=as_json)
 
 
@@ -222,7 +189,3 @@ def _find(reference: str) -> ApiToken:
             hint="Give the number that `kb token list` shows.",
         )
     return tokens[0]
-
-
-def _minute(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="minutes") if moment else None

@@ -1,7 +1,6 @@
 """`kb user`: add and list users, make a sign-in link; and the owner of the library."""
 
 import sys
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -16,8 +15,9 @@ from kbsite import users
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_collection, open_library
 from kbsite.cli.options import InCollection, Json, argument, user_names
-from kbsite.cli.terminal import print_json, print_result, table
+from kbsite.cli.terminal import minute, print_json, print_result, table
 from kbsite.models import SignInLink
+from kbsite.schemas import UserOut
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
 
@@ -26,35 +26,6 @@ OWNER = "owner"
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Add and list users, or make a sign-in link."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class UserSummary:
-    """A user, and the roles by collection."""
-
-    name: str
-    admin: bool
-    active: bool
-    roles: dict[str, str]
-    last_login: str | None
-
-    @classmethod
-    def of(cls, user: User) -> "UserSummary":
-        memberships = Membership.objects.filter(user=user).order_by("collection__slug")
-        return cls(
-            name=user.get_username(),
-            admin=user.is_superuser,
-            active=user.is_active,
-            roles=dict(memberships.values_list("collection__slug", "role")),
-            last_login=user.last_login.isoformat(timespec="minutes") if user.last_login else None,
-        )
-
-    @property
-    def permissions(self) -> str:
-        """What the user may do, in words."""
-        roles = [f"{role} of {slug}" for slug, role in self.roles.items()]
-        granted = ["everything"] if self.admin else roles or ["nothing yet"]
-        return ", ".join(granted) + ("" if self.active else " (not active)")
 
 
 @app.command("add")
@@ -81,21 +52,24 @@ def add_user(
     user = User(username=name, is_superuser=admin, is_staff=admin)
     _set_password(user, password)
     users.add(user, member_of, role=role)
-    summary = UserSummary.of(user)
-    print_result(f"Added {summary.name}: {summary.permissions}.", summary, as_json=as_json)
+    added = UserOut.read(user)
+    print_result(f"Added {added.name}: {_permissions(added)}.", added, as_json=as_json)
 
 
 @app.command("list")
 def list_users(as_json: Json = False) -> None:
     """List the users and their permissions."""
     open_library()
-    rows = [UserSummary.of(user) for user in get_user_model().objects.order_by("username")]
+    rows = [UserOut.read(user) for user in get_user_model().objects.order_by("username")]
     if as_json:
         print_json(rows)
     else:
         table(
             ("Name", "Permissions", "Last sign-in"),
-            ((user.name, user.permissions, user.last_login or "never") for user in rows),
+            (
+                (user.name, _permissions(user), minute(user.signed_in_at) or "never")
+                for user in rows
+            ),
             empty="There are no users yet.",
         )
 
@@ -136,6 +110,13 @@ def owner() -> User:
 def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
     """Return an address that signs this user in, once, within a day."""
     return f"{(base or settings.PUBLIC_URL).rstrip('/')}/sign-in/{SignInLink.issue(user)}/"
+
+
+def _permissions(user: UserOut) -> str:
+    """Say what a user may do."""
+    roles = [f"{role} of {slug}" for slug, role in user.roles.items()]
+    granted = ["everything"] if user.admin else roles or ["nothing yet"]
+    return ", ".join(granted) + ("" if user.active else " (not active)")
 
 
 @transaction.atomic

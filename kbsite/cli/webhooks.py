@@ -10,8 +10,8 @@ from kbsite.cli.options import Json, argument, of_user, option
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
 from kbsite.models import Webhook, WebhookKind
-from kbsite.webhooks import registry
-from kbsite.webhooks.api import DeliveryOut, WebhookOut, WebhookSecretOut
+from kbsite.schemas import DeliveryOut, WebhookOut, WebhookSecretOut
+from kbsite.webhooks import registry, signatures
 from transcripts.errors import InvalidInput, NotFound
 
 app = typer.Typer(
@@ -37,7 +37,7 @@ def create_webhook(
     webhook = registry.make(
         Caller(owner, scope_of(owner)), url=url, events=events, description=description[:200]
     )
-    created = WebhookSecretOut.show(webhook)
+    created = WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
     if as_json:
         print_json(created)
     else:

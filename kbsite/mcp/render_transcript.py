@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from citations.passages import interval
 from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import text_of
 from citations.text.chunking import pauses_of
@@ -96,7 +97,7 @@ def _part(read: reading.Reading, offset: int) -> str:
     name = {"range": "Part", "preview": "Preview"}.get(read.mode, "Chunk")
     if read.chunk:
         name = f"Chunk {read.chunk.index} (of {read.chunk.count}, from 0)"
-    part = f"{name} {clock(int(read.start * 1000))}–{clock(int(read.end * 1000))}"
+    part = f"{name} {interval(milliseconds(read.start), milliseconds(read.end))}"
     if read.mode == "full":
         part = "Whole transcript"
     return f"{part}, continued at character {offset}" if offset else part
@@ -118,7 +119,7 @@ def _next_step(result: library.VideoReading) -> str:
 
 
 def _hit_line(number: int, hit: HitOut) -> str:
-    times = f"{clock(milliseconds(hit.start))}–{clock(milliseconds(hit.end))}"
+    times = interval(milliseconds(hit.start), milliseconds(hit.end))
     return f"{number + 1}. [{times}] {hit.text} ({hit.timestamp_link})"
 
 

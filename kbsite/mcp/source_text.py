@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from citations.models import Source
+from citations.passages import interval, pages
 from citations.readers import source_blocks
 from citations.text.blocks import Block
 from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
 from transcripts.errors import InvalidInput
-from transcripts.timecodes import clock
 
 LINE_SECONDS = 30
 ADDRESS = 300  # characters of an address
@@ -83,10 +83,8 @@ def _lines(blocks: Sequence[Block]) -> Iterator[SourceLine]:
         first = together[0]
         prefix = f"# {first.heading}\n" if first.heading not in ("", heading) else ""
         heading = first.heading
-        if first.start is not None:
-            prefix += f"[{clock(first.start)}] "
-        elif first.page is not None:
-            prefix += f"[page {first.page}] "
+        if where := interval(first.start) or pages(first.page):
+            prefix += f"[{where}] "
         yield SourceLine(first.offset, prefix, " ".join(block.text for block in together))
 
 

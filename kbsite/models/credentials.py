@@ -131,6 +131,18 @@ class ApiToken(models.Model):
     def kind(self) -> str:
         return "connection" if self.application_id else "token"
 
+    @property
+    def state(self) -> str:
+        """``valid``, ``expired`` or ``revoked``."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= timezone.now() else "valid"
+
+    @property
+    def slugs(self) -> list[str] | None:
+        """The collections that it is limited to; None: it is not."""
+        return [each.slug for each in self.collections.all()] if self.limited else None
+
     @classmethod
     def find(cls, text: str) -> "ApiToken | None":
         """Return the valid token of a text, and record its use (once a minute)."""

@@ -24,9 +24,9 @@ from kbsite.tui.keys import BINDINGS, KEYS
 from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
 from kbsite.tui.turns import QuoteInContext, Turn, printable, trace_content
 from transcripts.errors import KnowledgeBaseError
+from transcripts.queries import MAX_QUESTION
 
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two updates of the sources
-MAX_QUESTION = 1_000  # characters
 
 
 @dataclass

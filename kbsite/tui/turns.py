@@ -12,6 +12,7 @@ from citations.answers import answer
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.passages import Locator, PassageSource, place
+from citations.stages import stage_name
 
 NEAREST_SHOWN = 140  # characters of a nearest passage
 
@@ -145,9 +146,7 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
         hint = Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
         parts.append(Content.styled(printable(turn.problem), "$error") + hint)
     else:
-        parts.append(
-            Content.styled(f"{answer.STAGE_LABELS.get(turn.stage, turn.stage)} …", "dim italic")
-        )
+        parts.append(Content.styled(f"{stage_name(turn.stage)} …", "dim italic"))
     return Content("\n").join(parts)
 
 
@@ -157,8 +156,8 @@ def trace_content(footer: AnswerFooter) -> Content:
     questions = [f"· {part['text']} ({part['breadth']})" for part in trace.get("parts", ())]
     tokens = ", ".join(f"{name} {count:,}" for name, count in trace.get("tokens", {}).items())
     stages = [
-        f"{stage['name']:<12} {stage['milliseconds']:8.1f} ms  {stage['count'] or '':>4}"
-        f"  {stage['note']}".rstrip()
+        f"{stage_name(stage['name']):<36} {stage['milliseconds']:8.1f} ms"
+        f"  {stage['count'] or '':>4}  {stage['note']}".rstrip()
         for stage in trace.get("stages", ())
     ]
     passages = [

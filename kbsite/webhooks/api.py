@@ -1,19 +1,18 @@
 """The operations on webhooks."""
 
-from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import AliasPath, ConfigDict, StringConstraints
+from pydantic import ConfigDict, StringConstraints
 
 from kbsite.models import Webhook, WebhookDelivery, WebhookKind
+from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
 from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.sending import MAX_ADDRESS
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import PageIn, Text, responses
 from transcripts.lists import page_of
-from transcripts.schemas import Shape
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
 Address = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_ADDRESS)]
@@ -42,67 +41,6 @@ class WebhookChangeIn(Schema):
     is_on: bool | None = None
 
 
-class WebhookOut(Shape):
-    """A webhook, and whether its receiver accepts deliveries."""
-
-    id: UUID = Field(validation_alias="uuid")
-    url: str
-    events: list[str]
-    description: str
-    is_on: bool
-    off_reason: str = Field(description="Why it is off; empty: it is on.")
-    failing_since: datetime | None = Field(description="Nothing arrived since; null: it works.")
-    succeeded_at: datetime | None = Field(description="When a message last arrived.")
-    old_secret_until: datetime | None = Field(
-        description="Until then, messages are signed with the secret before the last one, too."
-    )
-    created_at: datetime
-
-
-class WebhookSecretOut(WebhookOut):
-    """A webhook with its secret, which is shown this time only."""
-
-    secret: str = Field(description="Verifies signatures, as Standard Webhooks describes it.")
-
-    @classmethod
-    def show(cls, webhook: Webhook) -> "WebhookSecretOut":
-        """Return a webhook with its current secret."""
-        data = WebhookOut.model_validate(webhook).model_dump()
-        return cls.parse({**data, "secret": signatures.secret_of(webhook)})
-
-
-class WebhooksOut(Shape):
-    """A page of webhooks, newest first; ``next`` is the offset of the next page."""
-
-    webhooks: list[WebhookOut]
-    total: int
-    next: int | None
-
-
-class DeliveryOut(Shape):
-    """A message, and what became of it."""
-
-    id: str = Field(validation_alias="message_id", description="In the header webhook-id.")
-    webhook_id: UUID = Field(validation_alias=AliasPath("webhook", "uuid"))
-    event: str = Field(validation_alias="kind")
-    state: str = Field(description="queued, done or failed.")
-    attempts: int
-    status: int | None = Field(description="HTTP status of the last answer; null: there was none.")
-    error_code: str
-    error: str
-    happened_at: datetime
-    run_after: datetime | None = Field(description="When it is sent again.")
-    finished_at: datetime | None
-
-
-class DeliveriesOut(Shape):
-    """A page of deliveries, newest first; ``next`` is the offset of the next page."""
-
-    deliveries: list[DeliveryOut]
-    total: int
-    next: int | None
-
-
 router = Router(tags=["webhooks"])
 
 
@@ -121,7 +59,7 @@ def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
     """
     webhook = registry.make(request.caller, **body.model_dump())
     request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}"
-    return Status(201, WebhookSecretOut.show(webhook))
+    return Status(201, _with_secret(webhook))
 
 
 @router.get(
@@ -160,7 +98,7 @@ def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
     """Give a webhook a new secret; for a day, messages are signed with both."""
     webhook = _find_writable(request, webhook_id)
     registry.rotate(webhook)
-    return WebhookSecretOut.show(webhook)
+    return _with_secret(webhook)
 
 
 @router.post(
@@ -188,6 +126,10 @@ def list_deliveries(
     """List deliveries, sent and waiting, newest first. What ended is kept for a week."""
     webhook = registry.find(request.caller, webhook_id)
     return _page("deliveries", webhook.deliveries.select_related("webhook"), query)
+
+
+def _with_secret(webhook: Webhook) -> WebhookSecretOut:
+    return WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
 
 
 def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.passages import Locator, covering, hit_place, place
+from citations.passages import Locator, covering, place, place_in
 from transcripts.timecodes import milliseconds, seconds
 
 
@@ -23,10 +23,10 @@ def test_a_position_is_written_as_times_or_pages(position: dict[str, int], writt
 
 
 def test_a_hit_is_written_by_where_it_opens_and_what_that_is_in() -> None:
-    assert hit_place("0:36–1:40") == "0:36–1:40"
-    assert hit_place("0:01–1:40", "0:01–1:40") == "0:01–1:40"
-    assert hit_place("0:36–1:40", "0:01–1:40") == "0:36, in 0:01–1:40"
-    assert hit_place("pages 3–5", "pages 3–5") == "pages 3–5"
+    assert place_in("0:36–1:40") == "0:36–1:40"
+    assert place_in("0:01–1:40", "0:01–1:40") == "0:01–1:40"
+    assert place_in("0:36–1:40", "0:01–1:40") == "0:36, in 0:01–1:40"
+    assert place_in("pages 3–5", "pages 3–5") == "pages 3–5"
 
 
 def test_an_extent_reaches_over_all_parts() -> None:

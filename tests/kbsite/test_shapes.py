@@ -8,12 +8,22 @@ import pytest
 from django.test import Client
 from typer.testing import CliRunner
 
-from citations.models import Source
+from citations.answers import draft, pipeline, tree_search
+from citations.models import Answer, Source
+from citations.schemas.database import DatabaseOut
+from citations.schemas.highlights import HighlightsOut
+from citations.schemas.library import ListedVideosOut
+from citations.schemas.outlines import OutlineOut, TopicsOut
+from citations.schemas.search import SearchOut, SourcesOut
+from citations.search import pipeline as search_pipeline
+from citations.stages import LABELS
 from kbsite import boot
 from kbsite.cli.app import app
+from kbsite.schemas import TokenOut, TokenSecretOut, UserOut
 from tests.citations.talks import QUESTION, talk_in
 from tests.kbsite.mcp.conftest import Shelf, make_shelf
 from transcripts.models import Job
+from transcripts.schemas import CollectionOut, VideoReadingOut, YouTubeOut
 
 # Each call has its own; of an answer, also its ids and the links made of them.
 OWN = {"milliseconds", "stages", "updated_at", "created_at", "id", "conversation_id"}
@@ -100,6 +110,56 @@ def reading(doors: Doors) -> tuple[Any, Any]:
 def test_both_doors_show_the_same(doors: Doors, show: Callable[[Doors], tuple[Any, Any]]) -> None:
     rest, printed = (without(shown, OWN) for shown in show(doors))
     assert printed == rest
+
+
+SHAPES: dict[str, tuple[str, Any]] = {
+    "search error": ("", SearchOut),
+    "sources": ("", SourcesOut),
+    "list": ("", ListedVideosOut),
+    "show {key}": ("", VideoReadingOut),
+    "outline {key}": ("", OutlineOut),
+    "outline": ("", TopicsOut),
+    "highlights": ("", HighlightsOut),
+    "jobs --all": ("youtube", YouTubeOut),
+    "jobs reopen": ("youtube", YouTubeOut),
+    "collections": ("0", CollectionOut),
+    "collections add New": ("", CollectionOut),
+    "user list": ("0", UserOut),
+    "token list": ("0", TokenOut),
+    "token create mine": ("", TokenSecretOut),
+    "db status": ("", DatabaseOut),
+}
+
+
+@pytest.mark.parametrize("command", SHAPES)
+def test_what_kb_prints_as_json_is_its_shape(doors: Doors, command: str) -> None:
+    part, shape = SHAPES[command]
+    printed = doors.kb(*command.format(key=doors.talk.video.key).split())
+    if part:
+        printed = printed[int(part) if part.isdigit() else part]
+    assert printed == shape.parse(printed).model_dump(mode="json")
+
+
+def test_an_outline_has_times_in_seconds(doors: Doors) -> None:
+    outline = doors.kb("outline", doors.talk.video.key)
+    assert outline["source_id"] == str(doors.talk.uuid)
+    ends = {node["end"] for node in outline["nodes"]}
+    assert max(ends) == doors.talk.video.duration / 1000
+
+
+def test_the_queue_to_youtube_is_the_same_over_rest_and_in_the_terminal(doors: Doors) -> None:
+    assert doors.kb("jobs")["youtube"] == doors.get("youtube")
+
+
+def test_every_stage_of_a_search_and_an_answer_has_a_label(doors: Doors) -> None:
+    searched = doors.get("search?q=error+network&explain=true")
+    answered = doors.post("ask?stream=false", question=QUESTION)
+    answer = Answer.objects.get(uuid=answered["id"])
+    shown = {stage["name"] for stage in (*searched["stages"], *answer.trace["stages"])}
+    assert {"route", "lexical", "write", "ground"} <= shown
+    events = {draft.GROUND, pipeline.ROUTE, pipeline.RETRIEVE, pipeline.WRITE}
+    others = {tree_search.LEVELS, search_pipeline.SPELL, *search_pipeline.STAGES}
+    assert shown | events | others <= LABELS.keys()
 
 
 def test_an_error_is_the_same_problem_over_rest_and_in_the_terminal(doors: Doors) -> None:

@@ -14,8 +14,15 @@ from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
 from transcripts.lists import page_of
-from transcripts.models import Job, WorkerPulse, YouTubeGate
-from transcripts.schemas import JobOut, StoredOut, VideoReadingOut, VideoSearchOut
+from transcripts.models import Job
+from transcripts.schemas import (
+    JobOut,
+    JobsOut,
+    StoredOut,
+    VideoReadingOut,
+    VideoSearchOut,
+    YouTubeOut,
+)
 from transcripts.scope import Scope
 from transcripts.tasks import send
 from transcripts.transcript_rows import StorageChange
@@ -70,7 +77,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     return Status(201 if stored.change is StorageChange.ADDED else 200, stored)
 
 
-@router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
+@router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
 def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     jobs = _jobs(request)
@@ -181,17 +188,11 @@ def read_transcript(
 
 
 @router.get(
-    "youtube",
-    response=responses({200: shapes.YouTubeOut}),
-    summary="See the state of the YouTube queue",
+    "youtube", response=responses({200: YouTubeOut}), summary="See the state of the YouTube queue"
 )
-def get_youtube(request: Request) -> dict[str, Any]:
+def get_youtube(request: Request) -> activity.YouTubeQueue:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
-    gate = YouTubeGate.current()
-    values = {name: getattr(gate, name, None) for name in shapes.YouTubeOut.model_fields}
-    queued = Job.objects.visible(request.access).filter(state=Job.State.QUEUED)
-    waiting = queued.exclude(kind=Job.Kind.FILES).count()
-    return {**values, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
+    return activity.youtube_queue(request.access)
 
 
 def _jobs(request: Request) -> Any:

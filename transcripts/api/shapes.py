@@ -1,7 +1,6 @@
 """Inputs of the operations on transcripts and jobs, and what only they answer."""
 
 import re
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 from ninja import Field, Path, Schema
@@ -11,7 +10,7 @@ from transcripts import library
 from transcripts.exports import TranscriptFormat
 from transcripts.languages import code_of
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
-from transcripts.schemas import JobOut, ProblemOut, Shape
+from transcripts.schemas import ProblemOut
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
@@ -165,28 +164,6 @@ class JobsIn(PageIn):
 
     state: Literal["queued", "running", "done", "failed"] | None = None
     collection: CollectionName = ""
-
-
-class JobsOut(Shape):
-    """A page of jobs; ``next`` is the offset of the next one."""
-
-    jobs: list[JobOut]
-    total: int
-    next: int | None
-
-
-class YouTubeOut(Shape):
-    """Whether YouTube may be asked now, and why not."""
-
-    state: Literal["open", "closed", "probing"]
-    free_at: datetime
-    closed_until: datetime | None
-    refusals: int
-    reason_code: str
-    reason: str
-    last_success_at: datetime | None
-    waiting: int = Field(description="Jobs in your collections that wait for YouTube.")
-    worker_alive: bool
 
 
 def responses(success: dict[int, Any], *errors: int) -> dict[Any, Any]:

@@ -22,6 +22,7 @@ from transcripts.models.videos import (
     Transcript,
     TranscriptIndex,
     Video,
+    video_path,
 )
 from transcripts.models.worker_pulse import WorkerPulse
 from transcripts.models.youtube_gate import YouTubeGate
@@ -49,6 +50,7 @@ __all__ = [
     "TranscriptIndex",
     "Video",
     "DeletableQuerySet",
+    "video_path",
     "VisibleQuerySet",
     "WorkerPulse",
     "YouTubeGate",

@@ -21,6 +21,11 @@ KEY_LENGTH = 200
 SILENT: Final = models.Q(youtube_id="", media__isnull=True)
 
 
+def video_path(pk: int) -> str:
+    """Return the path of a video's page."""
+    return f"/videos/{pk}/"
+
+
 class Video(Deletable):
     """A recording from YouTube or from a file. ``key`` is its public id."""
 
@@ -75,6 +80,11 @@ class Video(Deletable):
     def url(self) -> str:
         """The video's address on YouTube, or nothing for a file."""
         return watch_url(self.youtube_id) if self.youtube_id else ""
+
+    @property
+    def path(self) -> str:
+        """The path of its page."""
+        return video_path(self.pk)
 
     @property
     def known_id(self) -> str:

@@ -20,7 +20,8 @@ from citations.answers.question.wording import (
     split,
 )
 from citations.text.sentences import QUESTION_MARKS
-from transcripts.errors import EmptyQuery, KnowledgeBaseError
+from transcripts.errors import KnowledgeBaseError
+from transcripts.queries import require_words
 from transcripts.sanitize import clean
 from transcripts.tokenizer import tokenize
 
@@ -65,10 +66,7 @@ def route(question: str, *, embed: Embed | None = None) -> Route:
 
 def checked(question: str) -> str:
     """Return a question as it is read; raise ``EmptyQuery`` without a letter or digit."""
-    text = clean(question, MAX_CHARACTERS)
-    if not any(mark.isalnum() for mark in text):
-        raise EmptyQuery("There is nothing to look for.", hint="Ask a question.")
-    return text
+    return require_words(clean(question, MAX_CHARACTERS))
 
 
 def question_part(text: str, breadth: Breadth) -> QuestionPart:

@@ -43,13 +43,13 @@ export function highlightAt(event) {
  * @returns {import("./passages.js").Passage}
  */
 export function highlightedPassage(mark, details) {
-  const { source = "", quote = "", before = "", after = "", start = "", page = "" } = details;
+  const { source = "", quote = "", prefix = "", suffix = "", start = "", page = "" } = details;
   const { title = "", place: said = "", link = "" } = details;
   return {
     range: mark,
     box: /** @type {HTMLElement} */ (mark.closest("[data-passage]")),
     quote,
-    place: { source, quote, start, page, before, after },
+    place: { source, quote, start, page, prefix, suffix },
     title,
     said,
     address: new URL(link, location.href).href,

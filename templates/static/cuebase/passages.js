@@ -136,7 +136,7 @@ function passageIn(box, range, quote) {
     quote,
     place: {
       source, quote, start, page,
-      before: textBeside(box, range, true), after: textBeside(box, range, false),
+      prefix: textBeside(box, range, true), suffix: textBeside(box, range, false),
     },
     title,
     said: isRecording ? clock(Number(start)) : box.dataset.place ?? "",

@@ -365,7 +365,7 @@ def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
     html = text_of(page.get(path(lecture)))
     citation = Citation.objects.get(source=book)
     assert f'href="/sources/{book.uuid}/pages/1/?citation={citation.uuid}"' in html
-    assert f'href="/videos/{talk.video_id}/?t=61s"' in html
+    assert f'href="/videos/{talk.video_id}/?t=61s&amp;until=64s&amp;lang=en"' in html
     assert "1:01–1:04" in html
 
 

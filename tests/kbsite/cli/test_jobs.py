@@ -71,7 +71,7 @@ def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
     result = kb("jobs")
     assert "closed until" in result.out
     assert "as a bot" in result.out
-    assert kb("jobs", "--json").json["youtube"]["retry_at"]
+    assert kb("jobs", "--json").json["youtube"]["closed_until"]
     assert kb("jobs", "reopen", "--json").json["youtube"]["state"] == "open"
 
 

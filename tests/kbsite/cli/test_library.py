@@ -203,14 +203,13 @@ def test_yes_deletes_without_asking(kb: Kb, library: Collection) -> None:
 
 
 def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) -> None:
-    assert kb("collections", "add", "Signal processing", "--json").json == {
-        "id": "signal-processing",
-        "name": "Signal processing",
-    }
+    added = kb("collections", "add", "Signal processing", "--json").json
+    assert (added["slug"], added["name"]) == ("signal-processing", "Signal processing")
     make_video(Collection.objects.named("signal-processing"))
-    rows = {row["id"]: row for row in kb("collections", "--json").json}
+    rows = {row["slug"]: row for row in kb("collections", "--json").json}
     assert rows["signal-processing"]["videos"] == 1
-    assert rows["signal-processing"]["members"] == ["owner (owner)"]
+    assert rows["signal-processing"]["members"] == [{"user": "owner", "role": "owner"}]
+    assert "owner (owner)" in kb("collections").out
     refused = kb("collections", "delete", "signal-processing", stdin="n\n", code=1)
     assert "with 1 recording?" in refused.err
     kb("collections", "delete", "signal-processing", "--yes")

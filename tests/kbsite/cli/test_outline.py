@@ -8,6 +8,7 @@ from citations.models import Node, Source
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
+from transcripts.timecodes import clock, milliseconds
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -24,7 +25,11 @@ def test_the_outline_of_a_source_is_printed_and_built_anew(kb: Kb, library: Coll
     indexed(library)
     nodes = kb("outline", "lecture-1", "--json").json["nodes"]
     assert [node["level"] for node in nodes][:3] == [3, 2, 1]
+    whole = nodes[0]
+    assert (whole["start"], whole["place"]) == (0, f"0:00–{clock(milliseconds(whole['end']))}")
+    assert whole["end"] < 1000  # seconds
     shown = " ".join(kb("outline", "lecture-1").out.split())
+    assert whole["place"] in shown
     assert all(" ".join(node["text"].split()) in shown for node in nodes)
     Node.objects.all().delete()
     assert f"{len(nodes)} made" in kb("outline", "lecture-1", "--rebuild").err

@@ -264,7 +264,13 @@ def test_how_an_answer_was_made_is_told(notebook: FakeNotebook, picture: Snapsho
         await leave(pilot)
         await pilot.press("t")
         await shows(
-            pilot, "How long? (specific)", "retrieve", "12.3 ms", "verbatim", "not_found", "level 0"
+            pilot,
+            "How long? (specific)",
+            "Looking for passages",
+            "12.3 ms",
+            "verbatim",
+            "not_found",
+            "level 0",
         )
         assert await drawn(pilot, READING) == picture
         await pilot.press("escape")

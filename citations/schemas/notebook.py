@@ -1,0 +1,82 @@
+"""Notes, ZIPs and shared links as every door shows them."""
+
+from datetime import datetime
+from typing import Any, Literal, Self
+from uuid import UUID
+
+from pydantic import AliasPath, Field
+
+from transcripts.schemas import CollectionSlug, Seconds, Shape
+
+
+class NoteOut(Shape):
+    """A note in a collection."""
+
+    id: UUID = Field(validation_alias="uuid")
+    collection: CollectionSlug
+    title: str
+    text: str = Field(description="Markdown.")
+    author: str = Field(
+        "",
+        validation_alias=AliasPath("author", "username"),
+        description="Empty: the account was deleted, or the note was written on the server.",
+    )
+    answer_id: UUID | None = Field(
+        None,
+        validation_alias=AliasPath("answer", "uuid"),
+        description="The answer that the note was made from, if it is yours.",
+    )
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def read(cls, note: Any, user: Any) -> Self:
+        """Return a note as a user sees it: only the owner of its answer sees which it is."""
+        result = cls.model_validate(note)
+        if note.answer is None or note.answer.conversation.owner_id != user.pk:
+            result.answer_id = None
+        return result
+
+
+class NotesOut(Shape):
+    """A page of notes, latest first; ``next`` is the offset of the next page."""
+
+    notes: list[NoteOut]
+    total: int
+    next: int | None
+
+
+class ArchiveOut(Shape):
+    """A ZIP, and how far it is; it is kept for a day."""
+
+    id: UUID = Field(validation_alias="uuid")
+    state: Literal["queued", "running", "done", "failed"]
+    done: int
+    total: int
+    size: int = Field(description="Bytes, when it is done.")
+    error: str
+    hint: str
+    created_at: datetime
+
+
+class SharedLinkOut(Shape):
+    """A link. Whoever has it reads what it shows, without an account."""
+
+    id: UUID = Field(validation_alias="uuid")
+    highlight_id: UUID | None = Field(None, validation_alias=AliasPath("highlight", "uuid"))
+    answer_id: UUID | None = Field(None, validation_alias=AliasPath("answer", "uuid"))
+    source_id: UUID | None = Field(None, validation_alias=AliasPath("source", "uuid"))
+    page: int | None = None
+    start: Seconds | None = None
+    end: Seconds | None = None
+    quote: str = Field(description="The words that are shown alone; empty: all of it.")
+    plays_file: bool
+    path: str = Field(description="On this server.")
+    created_at: datetime
+    expires_at: datetime
+
+
+class SharedLinksOut(Shape):
+    """Your links that have not expired, latest first."""
+
+    links: list[SharedLinkOut]
