@@ -21,7 +21,7 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from citations.views import missing_items, tagging, undo_offers
+from citations.views import missing_items, tag_undo, undo_offers
 from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
@@ -172,14 +172,14 @@ def move_back(request: PageRequest) -> HttpResponse:
 
 
 def _tag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tagging.tags_of(chosen)
+    before = tag_undo.tags_of(chosen)
     count = selection.tag(chosen, add=_tags(request))
     tagged = ngettext("%(count)s item tagged.", "%(count)s items tagged.", count)
     return _with_undo(request, chosen, before, (count, tagged))
 
 
 def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tagging.tags_of(chosen)
+    before = tag_undo.tags_of(chosen)
     count = selection.tag(chosen, remove=_tags(request))
     changed = ngettext(
         "The tags of %(count)s item were changed.",
@@ -190,11 +190,11 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 
 def _with_undo(
-    request: PageRequest, chosen: ChosenItems, before: tagging.Tags, sentence: Sentence
+    request: PageRequest, chosen: ChosenItems, before: tag_undo.Tags, sentence: Sentence
 ) -> Outcome:
     """Return what became of tags; the list says so itself where that can be undone."""
     text = _joined(sentence, _without_tags(chosen))
-    is_offered = tagging.offer(request, before, tagging.tags_of(chosen), text)
+    is_offered = tag_undo.offer(request, before, tag_undo.tags_of(chosen), text)
     return sentence[0], "" if is_offered else text
 
 

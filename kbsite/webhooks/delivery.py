@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from kbsite.models import Webhook, WebhookDelivery, WebhookEvent
 from kbsite.models.webhooks import DeliveryQuerySet
-from kbsite.webhooks import messages, sending, signatures
+from kbsite.webhooks import messages, receivers, signatures
 from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
 from transcripts.work import retry
 
@@ -43,7 +43,7 @@ def _deliver(delivery: WebhookDelivery) -> None:
     body, at = json.dumps(text, ensure_ascii=False), datetime.now(UTC)
     headers = signatures.headers(webhook, delivery.message_id, at, body)
     try:
-        status = sending.post(webhook.url, body, headers)
+        status = receivers.post(webhook.url, body, headers)
     except ReceiverFailed as error:
         _record_failure(delivery, error)
     else:
