@@ -194,7 +194,9 @@ def dispatch() -> None:
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
     messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
-    guides = guide_storage.wanted() if lanes.waiting().exists() else guide_storage.missing()
+    guides = (
+        guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
+    )
     if source := guides.first():
         guide = guide_storage.request(source)
         messages.sweep(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
@@ -221,7 +223,7 @@ def _give_way(source: Source | None = None) -> None:
 
 
 def _make_wanted_guide() -> None:
-    source = guide_storage.wanted().first()
+    source = guide_storage.missing_of_opened().first()
     if source is None:
         return
     guide_storage.make(source, meanwhile=_index_words)

@@ -124,7 +124,7 @@ def missing() -> SourceQuerySet:
     return lacking.order_by(F("wanted_at").desc(nulls_last=True), "-pk")
 
 
-def wanted() -> SourceQuerySet:
+def missing_of_opened() -> SourceQuerySet:
     """Return those of them that somebody opened."""
     return missing().exclude(wanted_at=None)
 

@@ -253,10 +253,10 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     titles = ", ".join(map(quoted, stayed[:MAX_TITLES]))
     titles += " …" if stayed[MAX_TITLES:] else ""
     text = _joined(*sentences, name=target, titles=titles)
-    there = {*stayed, *chosen.lectures}
+    unmoved = {*stayed, *chosen.lectures}
     moved: dict[str, list[str]] = {}
     for reference, origin in origins.items():
-        if origin != target and rows[reference] not in there:
+        if origin != target and rows[reference] not in unmoved:
             moved.setdefault(origin.slug, []).append(reference)
     if not moved:
         return count, text
@@ -276,7 +276,7 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
 def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator[Sentence]:
     """Yield what became of the items: each moved, stayed, was there already, or is a lecture."""
     lectures = len(chosen.lectures)
-    there = chosen.count - moved - stayed - lectures
+    present = chosen.count - moved - stayed - lectures
     text = ngettext(
         "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", moved
     )
@@ -290,9 +290,9 @@ def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator
     text = ngettext(
         "%(count)s item is in “%(name)s” already.",
         "%(count)s items are in “%(name)s” already.",
-        there,
+        present,
     )
-    yield there, text
+    yield present, text
     text = ngettext(
         "%(count)s lecture stayed with what it cites.",
         "%(count)s lectures stayed with what they cite.",

@@ -200,10 +200,10 @@ def test_a_guide_to_a_text_that_changed_while_it_was_made_is_made_anew(
 def test_what_was_opened_gets_its_guide_first(talk: Source, collection: Collection) -> None:
     newer = talk_in(collection, key="newer", said=SAID)
     assert [*guide_storage.missing()] == [newer, talk]
-    assert not guide_storage.wanted().exists()
+    assert not guide_storage.missing_of_opened().exists()
     assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 1
     assert [*guide_storage.missing()] == [talk, newer]
-    assert [*guide_storage.wanted()] == [talk]
+    assert [*guide_storage.missing_of_opened()] == [talk]
     guide_storage.make(talk)
     assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 0
 
