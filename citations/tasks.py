@@ -10,8 +10,6 @@ from functools import partial
 
 from celery import shared_task
 from django.conf import settings
-from django.core.cache import cache
-from django.db import transaction
 from django.db.models.functions import Now
 
 from citations.documents import page_images
@@ -23,7 +21,15 @@ from citations.lectures import worker as lecture_worker
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import Archive, Deletion, EmbeddingSpace, Source, expired
+from citations.models import (
+    AbstractsRequest,
+    Archive,
+    Deletion,
+    EmbeddingSpace,
+    Guide,
+    Source,
+    expired,
+)
 from citations.notebook import archives, shared_clips
 from citations.outline import storage as outline_storage
 from citations.outline import topics
@@ -37,8 +43,6 @@ logger = logging.getLogger(__name__)
 
 WORDS_EVERY = 3.0  # seconds between two checks for new words during a long ingest
 SLICE = timedelta(seconds=30)  # the time that a migration runs before other work
-GUIDE_PAUSE = 30  # seconds between two attempts at the guide to a source
-ABSTRACTS_PAUSE = 600  # seconds between two requests for the abstracts of a source
 
 # Ingests and migrations take long, so one thread of the worker is left for short tasks.
 _long_tasks = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
@@ -63,12 +67,8 @@ def ingest_source(pk: int) -> None:
 @shared_task
 def write_abstracts(pk: int) -> None:
     """Let the language model summarise a source and its sections."""
-    source = Source.objects.filter(pk=pk).first()
-    if source is not None:
-        try:
-            outline_storage.ensure_abstracts(source)
-        except KnowledgeBaseError as error:
-            logger.warning("source %s has no abstracts: %s", pk, error)
+    if request := AbstractsRequest.objects.filter(pk=pk).first():
+        outline_storage.answer(request)
 
 
 @shared_task
@@ -76,11 +76,13 @@ def make_guide(pk: int) -> None:
     """Make the guide to a source while no source waits, or once somebody opened it, then send the
     next one.
     """
-    source = Source.objects.filter(pk=pk).first()
+    guide = Guide.objects.select_related("source").filter(pk=pk).first()
+    if guide is None:
+        return
+    source = guide.source
     with _long_task() as may_run:
-        is_next = source is not None and (source.wanted_at or not lanes.waiting().exists())
-        if source is None or not may_run or not is_next:
-            cache.delete(_guide_key(pk))
+        if not may_run or not (source.wanted_at or not lanes.waiting().exists()):
+            guide.mark_unsent()
             return  # the next sweep sends it again, or the long work that runs makes it
         is_made = guide_storage.make(
             source, meanwhile=_index_words if source.wanted_at else _give_way
@@ -148,9 +150,8 @@ def wake() -> None:
     """Retry work that waits for other settings or whose message is lost: a worker starts."""
     lexical_index.rebuild()
     ingest_pipeline.try_again()
-    Source.objects.forget_messages()
-    EmbeddingSpace.objects.building().forget_messages()
-    Deletion.objects.forget_messages()
+    for works in (Source, EmbeddingSpace, Archive, Deletion, Guide, AbstractsRequest):
+        works.objects.forget_messages()
     sweep()
 
 
@@ -165,11 +166,10 @@ def send_archive(archive: Archive) -> None:
 
 
 def send_for_abstracts(source: Source) -> None:
-    """Request the missing abstracts of a source whose outline is read, but not too often."""
-    if outline_storage.lacks_abstracts(source) and cache.add(
-        f"abstracts:{source.pk}", True, ABSTRACTS_PAUSE
-    ):
-        transaction.on_commit(partial(messages.publish, write_abstracts, source.pk))
+    """Request the missing abstracts of a source whose outline is read."""
+    if request := outline_storage.request_abstracts(source):
+        own = AbstractsRequest.objects.filter(pk=request.pk)
+        messages.sweep(write_abstracts, own.due().unsent())
 
 
 def send_opened(source: Source) -> None:
@@ -180,7 +180,7 @@ def send_opened(source: Source) -> None:
     if lanes.put_first(opened):
         send(source)
     elif guide_storage.put_first(opened):
-        transaction.on_commit(partial(messages.publish, make_guide, source.pk))
+        messages.nudge(make_guide, guide_storage.request(source))
 
 
 def dispatch() -> None:
@@ -189,18 +189,17 @@ def dispatch() -> None:
     """
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
-    messages.sweep(make_archive, Archive.objects.unfinished().unsent())
+    messages.sweep(make_archive, Archive.objects.unfinished().due().unsent())
+    messages.sweep(write_abstracts, AbstractsRequest.objects.due().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
     messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
-    guides = guide_storage.wanted() if lanes.waiting().exists() else guide_storage.missing()
-    source = guides.first()
-    if source is not None and cache.add(_guide_key(source.pk), True, GUIDE_PAUSE):
-        messages.publish(make_guide, source.pk)
-
-
-def _guide_key(pk: int) -> str:
-    return f"guide:{pk}"
+    guides = (
+        guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
+    )
+    if source := guides.first():
+        guide = guide_storage.request(source)
+        messages.sweep(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
 
 
 @contextmanager
@@ -224,13 +223,10 @@ def _give_way(source: Source | None = None) -> None:
 
 
 def _make_wanted_guide() -> None:
-    source = guide_storage.wanted().first()
+    source = guide_storage.missing_of_opened().first()
     if source is None:
         return
-    try:
-        guide_storage.make(source, meanwhile=_index_words)
-    except Exception:  # it must not stop the work that gives way
-        logger.exception("the guide to source %s failed unexpectedly", source.pk)
+    guide_storage.make(source, meanwhile=_index_words)
 
 
 def _index_words() -> None:

@@ -18,7 +18,7 @@ from citations.views import (
     selection,
     shared_links,
     sources,
-    tagging,
+    tag_undo,
 )
 from citations.views import add as view_add
 from citations.views import archives as view_archives
@@ -42,7 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="library-take-back",
     ),
     path("library/languages/dismiss/", language_notice.dismiss, name="library-languages-dismiss"),
-    path("library/tag-back/", tagging.tag_back, name="library-tag-back"),
+    path("library/tag-back/", tag_undo.tag_back, name="library-tag-back"),
     path("library/sample/", view_add.add_sample, name="library-sample"),
     path("library/<str:reference>/edit/", item_details.edit, name="item-edit"),
     path("library/", view_library.show_library, name="library"),

@@ -8,10 +8,21 @@ from django.utils.deprecation import MiddlewareMixin
 # Lectures listen, and YouTube's player gets what its frame's ``allow`` attribute names.
 OWN: Final = ("microphone",)
 UNUSED: Final = (
-    "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid",
-    "magnetometer", "midi", "payment", "publickey-credentials-get", "screen-wake-lock", "serial",
-    "usb", "xr-spatial-tracking",
-)  # fmt: skip
+    "accelerometer",
+    "camera",
+    "display-capture",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "magnetometer",
+    "midi",
+    "payment",
+    "publickey-credentials-get",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+    "xr-spatial-tracking",
+)
 POLICY: Final = ", ".join([f"{name}=(self)" for name in OWN] + [f"{name}=()" for name in UNUSED])
 
 

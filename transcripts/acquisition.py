@@ -1,11 +1,10 @@
 """Jobs that turn an address or a file into a transcript: request them, run them, retry them."""
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from transcripts import (
     audit,
@@ -25,9 +24,6 @@ from transcripts.models import Collection, Feed, Job, JobFile, Video, YouTubeGat
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_target
 from transcripts.work import retry as retry_table
-from transcripts.work.disk import storage_full
-
-logger = logging.getLogger(__name__)
 
 PROBE_TURN = timedelta(minutes=1)  # a refused job waits longer: the probe is another one
 LARGE_FILE = 500_000  # bytes
@@ -214,33 +210,22 @@ def perform(pk: int) -> Job | None:
     job = Job.objects.filter(pk=pk, state=Job.State.QUEUED).first()
     if job is None:
         return None
-    with job.hold() as is_held:
-        if is_held and (current := Job.objects.ready().filter(pk=pk).first()):
-            _work(current)
-            return current
+    with job.attempt(Job.objects.due().filter(state=Job.State.QUEUED)) as is_begun:
+        if is_begun:
+            _work(job)
     return job
 
 
 def recover_abandoned() -> int:
-    """Queue the jobs of killed workers again, or give up on them; return how many."""
+    """Queue the jobs of killed workers again; return how many."""
     return sum(_recover(job) for job in Job.objects.abandoned())
 
 
 def _work(job: Job) -> None:
-    job.start()
     try:
         _RUNNERS[job.kind](job)
     except errors.KnowledgeBaseError as error:
         _settle(job, error)
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("job %s lost the database", job.pk, exc_info=True)
-        if not connection.is_usable():
-            connection.close()  # the next statement opens another
-        _settle(job, storage_full(error) or errors.DatabaseLost())
-    except Exception as error:
-        logger.exception("job %s failed unexpectedly", job.pk)
-        full = storage_full(error)
-        _settle(job, full) if full else job.fail(errors.UnexpectedError())
 
 
 def _recover(job: Job) -> bool:
@@ -248,15 +233,7 @@ def _recover(job: Job) -> bool:
         # Read again under the lock: the job may have ended since it was selected.
         if not is_held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
             return False
-        if job.attempts >= Job.MAX_CRASHES:
-            job.fail(
-                errors.KnowledgeBaseError(
-                    f"The worker died {job.attempts} times while it ran this job.",
-                    hint="The server's log may say why. Retry the job when that is fixed.",
-                )
-            )
-        else:
-            job.put_back()
+        job.postpone()
         return True
 
 
@@ -322,13 +299,13 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
 def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     """Queue a job again after an expected error, or end it."""
     if gate_opens_at := _close_gate(job, error):
-        job.put_back(until=gate_opens_at, error=error, counts=False)
+        job.postpone(until=gate_opens_at, error=error, counts=False)
         return
     no_answer = (errors.NetworkProblem, errors.Blocked)
     if isinstance(error, errors.YouTubeError) and not isinstance(error, no_answer):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
     if until := _next_try(job, error):
-        job.put_back(until=until, error=error, counts=not isinstance(error, errors.Premiere))
+        job.postpone(until=until, error=error, counts=not isinstance(error, errors.Premiere))
     else:
         job.fail(error)
 

@@ -56,6 +56,14 @@ class UnexpectedError(KnowledgeBaseError):
     default_hint = "Try again; the server's log has the details."
 
 
+class ProcessKilled(KnowledgeBaseError):
+    """Long work is given up: it may be what kills its processes."""
+
+    code = "process_killed"
+    default_message = "Every process that worked on this was killed."
+    default_hint = "It may be too large for this machine; the server's log may say why."
+
+
 # Families: the kind of failure, whatever the cause.
 
 

@@ -17,7 +17,8 @@ class Lock(IntEnum):
 
     JOB = 0x43554542  # job id: one process does the job
     SOURCE = 0x43554543  # source id: one process indexes the source
-    GUIDE = 0x43554755  # source id: one process makes the guide to the source
+    GUIDE = 0x43554755  # guide id: one process makes the guide
+    ABSTRACTS = 0x43554142  # request id: one process has the abstracts of a source written
     SPACE = 0x4355454D  # embedding space id: one process builds the space
     SPACE_SWITCH = 0x43555357  # writers of chunks and vectors share it; a switch takes it alone
     HNSW_INDEX = 0x43554958  # one process builds a nearest-neighbour index

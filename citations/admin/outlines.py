@@ -45,7 +45,7 @@ class TopicAdmin(BuiltAdmin):
 
 @admin.register(Guide)
 class GuideAdmin(BuiltAdmin):
-    list_display = ("source", "version", "tries", "made_at")
+    list_display = ("source", "version", "attempts", "made_at", "failed_at")
     list_filter = ("source__kind", "source__collection")
     list_select_related = ("source",)
     search_fields = ("source__title",)

@@ -32,10 +32,8 @@ from citations.library.filters import Filter, matching, resolve
 from citations.passages import NEAREST, Stage
 from citations.vectors import language_gap
 from transcripts.queries import read_question
-from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.stages import finish
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 RETRIEVE, WRITE = "retrieve", "write"
 LIMIT: Final = 10  # passages for each part of a question

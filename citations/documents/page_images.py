@@ -121,8 +121,8 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
     )
 
 
-def prune(most: int = MAX_KEPT) -> None:
-    """Delete images of deleted documents, and the least recently used beyond ``most`` bytes."""
+def prune() -> None:
+    """Delete images of deleted documents, and the least recently used beyond ``MAX_KEPT`` bytes."""
     total = 0
     images = sorted(_images(), reverse=True)
     folders = {folder.name for folder in _folder().glob("*/*")}
@@ -130,7 +130,7 @@ def prune(most: int = MAX_KEPT) -> None:
     digests = set(documents.values_list("digest", flat=True))  # last: some were just added
     for _, size, path in images:
         total += size
-        if total > most or path.parent.name not in digests:
+        if total > MAX_KEPT or path.parent.name not in digests:
             path.unlink(missing_ok=True)
 
 

@@ -9,7 +9,6 @@ from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
-from citations.evaluation.search_quality import Progress
 from citations.library.filters import Filter
 from transcripts.scope import Scope
 
@@ -51,11 +50,7 @@ class Appraisal:
 
 
 def appraise(
-    scope: Scope,
-    questions: Sequence[Question],
-    *,
-    filter: Filter = Filter(),
-    progress: Progress = lambda done, total: None,
+    scope: Scope, questions: Sequence[Question], *, filter: Filter = Filter()
 ) -> Appraisal:
     """Answer gold questions and judge the citations. Raises what ``pipeline.ask`` raises."""
     judge = RelevanceJudge(scope, filter)
@@ -67,7 +62,6 @@ def appraise(
             for event in answer_pipeline.ask(scope, question.query, filter=filter)
             if isinstance(event, FinalEvent)
         ]
-        progress(len(replies), len(judged))
     answered = [
         (
             reply,

@@ -208,16 +208,14 @@ def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]
     return changes
 
 
-def loses(
-    space: EmbeddingSpace, *, progress: Progress = lambda done, total: None
-) -> list[ApproachChange]:
+def loses(space: EmbeddingSpace) -> list[ApproachChange]:
     """Return how ``space`` ranks the passages that users marked as right worse, if it does."""
     scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
     questions, active = from_marks(scope), vector_space.locked()
     if not questions or active is None:
         return []
     reports = [
-        evaluate(scope, questions, modes=[Approach.BOTH], space=compared, progress=progress)
+        evaluate(scope, questions, modes=[Approach.BOTH], space=compared)
         for compared in (active, space)
     ]
     return [change for change in compare(*reports) if change.loses]

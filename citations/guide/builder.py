@@ -12,7 +12,7 @@ from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
 from citations.answers.writing.answer_types import definition_of
 from citations.answers.writing.excerpts import is_exercise
-from citations.guide import named, overview, question_forms, questions, statements, terms
+from citations.guide import overview, proper_names, question_forms, questions, statements, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate
 from citations.guide.statements import SourceSentences, Statement
@@ -86,7 +86,7 @@ class _Builder:
         expository = self._expository()
         names = [
             self._item(name.statement, label=name.text)
-            for name in named.names(own.statements, own.text)
+            for name in proper_names.names(own.statements, own.text)
         ]
         defined, of_terms = self._defined()
         undefined = islice(self._undefined(defined, names), terms.UNDEFINED)
@@ -97,7 +97,8 @@ class _Builder:
             terms=tuple(shown),
             names=tuple(name for name in names if name.label.casefold() not in known),
             numbers=tuple(
-                self._item(each) for each in named.numbers(expository, own.counts, self._stops)
+                self._item(each)
+                for each in proper_names.numbers(expository, own.counts, self._stops)
             ),
             questions=tuple(self._questions(of_terms, expository)),
         )

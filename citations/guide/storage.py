@@ -1,13 +1,12 @@
 """Store the guides to sources, find those that are missing, and read what they offer."""
 
-import logging
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils.translation import get_language
 
@@ -16,18 +15,12 @@ from citations.guide.builder import Meanwhile
 from citations.guide.items import KINDS, GuideItem, SourceGuide
 from citations.models import Guide, Source, SourceQuerySet, State
 from citations.text.function_words import UNKNOWN, function_words
-from transcripts import clock, locks
-from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
 from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
 VERSION: Final = 13  # of the rules; a greater one rebuilds every guide
-TRIES: Final = 3  # at one text; each may have ended with its process
 MAX_GUIDES: Final = 40  # guides among which questions are suggested
 SHORT_SOURCE: Final = 2_000  # characters, below which hardly a source has anything certain to show
-
-logger = logging.getLogger(__name__)
 
 
 class Absence(StrEnum):
@@ -57,7 +50,7 @@ class SuggestedQuestion:
 
 def of(source: Source) -> SourceGuide | None:
     """Return the guide to a source as its text is now; None before it is made."""
-    row = Guide.objects.filter(source=source, digest=source.digest).exclude(made_at=None).first()
+    row = Guide.objects.made().filter(source=source, digest=source.digest).first()
     if row is None:
         return None
     guide = SourceGuide.from_json(row.items)
@@ -80,10 +73,12 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
         return Absence.INDEXING
     if source.state == State.FAILED or not source.chunk_count:
         return Absence.UNREADABLE
-    if guide is None and locks.is_held(Lock.GUIDE, source.pk):
-        return Absence.MAKING
-    if guide is None and not _is_given_up(source):  # or it was made this moment
-        return Absence.WAITING
+    if guide is None:
+        row = Guide.objects.filter(source=source, **_text_of(source)).first()
+        if row and row.is_held():
+            return Absence.MAKING
+        if not (row and row.failed_at):  # or it was made this moment
+            return Absence.WAITING
     if function_words(primary_language(source.language) or "en") == UNKNOWN:
         return Absence.LANGUAGE
     return Absence.SHORT if source.characters < SHORT_SOURCE else Absence.NOTHING
@@ -103,8 +98,8 @@ def suggested(
         visible = visible.filter(collection__slug=collection)
     if sources:
         visible = visible.filter(uuid__in=sources)
-    guides = Guide.objects.filter(source__in=visible, digest=F("source__digest"))
-    rows = guides.exclude(made_at=None).exclude(items__questions=[]).order_by("-source__created_at")
+    guides = Guide.objects.made().filter(source__in=visible, digest=F("source__digest"))
+    rows = guides.exclude(items__questions=[]).order_by("-source__created_at")
     latest = list(rows.select_related("source")[:MAX_GUIDES])
     own = primary_language(get_language() or "")
     latest.sort(key=lambda row: primary_language(row.source.language) != own)
@@ -122,20 +117,14 @@ def missing() -> SourceQuerySet:
     """Return the indexed sources without a guide to their text: those that were opened last first,
     then those that were added last.
     """
-    current = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"))
-    guides = current.filter(version=VERSION).exclude(made_at=None)
-    given_up = current.filter(version=VERSION, tries__gte=TRIES)
+    own = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"), version=VERSION)
+    complete, waiting = ~Q(made_at=None) | ~Q(failed_at=None), Q(run_after__gt=Now())
     indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
-    lacking = indexed.filter(~Exists(guides), ~Exists(given_up))
+    lacking = indexed.filter(~Exists(own.filter(complete | waiting)))
     return lacking.order_by(F("wanted_at").desc(nulls_last=True), "-pk")
 
 
-def _is_given_up(source: Source) -> bool:
-    tried = Guide.objects.filter(source=source, digest=source.digest, version=VERSION)
-    return tried.filter(tries__gte=TRIES, made_at=None).exists()
-
-
-def wanted() -> SourceQuerySet:
+def missing_of_opened() -> SourceQuerySet:
     """Return those of them that somebody opened."""
     return missing().exclude(wanted_at=None)
 
@@ -145,37 +134,34 @@ def put_first(sources: SourceQuerySet) -> int:
     return sources.filter(pk__in=missing().values("pk")).update(wanted_at=Now())
 
 
+def request(source: Source) -> Guide:
+    """Return the guide to the text of a source as it is now, to be made unless it is complete."""
+    now = _text_of(source)
+    guide, _ = Guide.objects.get_or_create(source=source, defaults=now)
+    if (guide.digest, guide.version) != tuple(now.values()):
+        guide.restart(made_at=None, failed_at=None, **now)
+    return guide
+
+
 def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:
     """Make the guide to a source unless another process does; return whether it was made.
 
-    A failure is logged, and tried again ``TRIES`` times until the text changes.
+    An error is recorded with the guide.
     """
-    with locks.hold(Lock.GUIDE, source.pk) as mine:
-        if not mine or not missing().filter(pk=source.pk).exists():
-            return False
-        row = _begun(source)
-        try:
-            guide = builder.build(source, meanwhile=meanwhile)
-        except KnowledgeBaseError as error:
-            logger.warning("source %s has no guide: %s", source.pk, error)
-            is_made = False
-        else:
-            made = Guide.objects.filter(pk=row.pk)
-            is_made = bool(made.update(items=guide.as_json(), made_at=clock.now()))
-        Source.objects.filter(pk=source.pk).update(wanted_at=None)
-        return is_made
+    if not missing().filter(pk=source.pk).exists():
+        return False
+    guide = request(source)
+    with guide.attempt(Guide.objects.to_make()) as is_begun:
+        if is_begun:
+            try:
+                guide.finish(builder.build(source, meanwhile=meanwhile).as_json())
+            finally:
+                Source.objects.filter(pk=source.pk).update(wanted_at=None)
+    return guide.made_at is not None and is_begun
 
 
-def _begun(source: Source) -> Guide:
-    """Record an attempt, so that a text that kills its process is given up."""
-    row, _ = Guide.objects.get_or_create(
-        source=source, defaults={"digest": source.digest, "version": VERSION}
-    )
-    if (row.digest, row.version) != (source.digest, VERSION):
-        row.digest, row.version, row.tries, row.made_at = source.digest, VERSION, 0, None
-    row.tries += 1
-    row.save()
-    return row
+def _text_of(source: Source) -> dict[str, Any]:
+    return {"digest": source.digest, "version": VERSION}
 
 
 def _suggestions(row: Guide) -> list[SuggestedQuestion]:

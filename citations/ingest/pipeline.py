@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 from numpy.typing import NDArray
 
@@ -57,9 +57,8 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts import audit, clock
 from transcripts.audit import Action
-from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
+from transcripts.errors import Retry
 from transcripts.work import retry
-from transcripts.work.disk import storage_full
 from transcripts.work.models import error_columns
 
 logger = logging.getLogger(__name__)
@@ -74,13 +73,13 @@ ProgressCallback: TypeAlias = Callable[[Source], object]
 """Called whenever a source makes progress."""
 
 
-def index_words(*, on_progress: ProgressCallback | None = None, most: int = 1_000) -> int:
+def index_words(*, most: int = 1_000) -> int:
     """Index the words of new sources whose pages are read, without a model; return how many."""
     discovery.adopt()
     done = 0
     new = Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")
     for source in lanes.in_turn(new)[:most]:
-        done += _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
+        done += _take(source, _Ingest(source).find_by_words, only=(State.PENDING,))
     return done
 
 
@@ -140,62 +139,24 @@ def remove(source: Source) -> None:
 
 def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
     """Hold a source and work on it, recording errors; return whether that was possible."""
-    with source.hold() as is_held:
-        if not is_held:
-            return False
-        try:
-            source.refresh_from_db()
-        except Source.DoesNotExist:
-            return False
-        if source.state not in only:
-            return False
-        source.count_attempt(begun_at=clock.now())
-        if source.attempts <= Source.MAX_CRASHES:
-            _record_failures(source, work)
-            return True
-        killed = KnowledgeBaseError(
-            "Every process that indexed this source was killed.",
-            hint="It may be too large for this machine. Try again with more memory.",
-        )
-        source.fail(killed)
-        return True
+    with source.attempt(Source.objects.filter(state__in=only)) as is_begun:
+        if is_begun:
+            _do(source, work)
+    return is_begun
 
 
-def _record_failures(source: Source, work: Callable[[], None]) -> None:
+def _do(source: Source, work: Callable[[], None]) -> None:
     try:
         work()
     except SourceNotFound:
         logger.info("source %s was deleted while it was indexed", source.pk)
     except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
         logger.warning("%s %s", error.message, error.hint)
-        until = retry.next_try(error, source.attempts)
-        source.postpone(until=until, error=error)
-        _others_like(source).update(run_after=until, **error_columns(error))
+        source.settle(error)
+        _others_like(source).update(run_after=source.run_after, **error_columns(error))
     except ModelError as error:  # but a source that the server rejects must not stop the others
-        source.postpone(until=retry.next_try(error, source.attempts), error=error)
+        source.settle(error)
         _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
-    except KnowledgeBaseError as error:
-        source.fail(error)
-    except Exception as error:
-        if not _record_unexpected(source, error):
-            raise  # the database is unavailable: nothing can be recorded
-
-
-def _record_unexpected(source: Source, error: Exception) -> bool:
-    """Postpone or fail a source; return False if the error says that the database is away."""
-    if full := storage_full(error):  # attempts do not count: it waits for as long as it takes
-        logger.warning("source %s waits: %s", source.pk, full.message)
-        until = retry.next_try(full, source.attempts)
-        source.postpone(until=until, error=full, counts=False)
-        return True
-    if isinstance(error, (OperationalError, InterfaceError)):
-        return False
-    logger.error("source %s failed unexpectedly", source.pk, exc_info=error)
-    if until := retry.next_try(error, source.attempts):
-        source.postpone(until=until, error=UnexpectedError())
-    else:
-        source.fail(UnexpectedError())
-    return True
 
 
 def _others_like(source: Source) -> SourceQuerySet:

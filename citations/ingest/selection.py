@@ -273,8 +273,8 @@ def concerns(deletion: Deletion, scope: Scope) -> bool:
 
 def carry_out(deletion: Deletion) -> None:
     """Delete the items that are still there; whoever began it is the actor."""
-    with deletion.hold() as is_held:
-        if not is_held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
+    with deletion.attempt(Deletion.objects.due()) as is_begun:
+        if not is_begun:
             return
         with actors.acting(_actor(deletion)):
             for video in Video.objects.filter(deletion=deletion.uuid):

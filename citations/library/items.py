@@ -159,8 +159,8 @@ def _branches(
     if listing.kind in ("", LECTURE) and not any(has_none):
         tables[LectureSession] = _lectures(scope, listing)
     if listing.collection:
-        shelf = Collection.objects.visible(scope).named(listing.collection)
-        tables = {table: rows.filter(collection=shelf) for table, rows in tables.items()}
+        collection = Collection.objects.visible(scope).named(listing.collection)
+        tables = {table: rows.filter(collection=collection) for table, rows in tables.items()}
     return tables
 
 

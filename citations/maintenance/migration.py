@@ -26,13 +26,11 @@ from citations.vectors.store import MissingEmbedding
 from transcripts import audit, clock
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
-from transcripts.work.models import NO_ERROR
-from transcripts.work.retry import RetryPolicy
+from transcripts.work.models import NO_ERROR, PROGRESS
 
 logger = logging.getLogger(__name__)
 
 GRACE = timedelta(minutes=2)  # replaced vectors stay this long for searches that still use them
-RETRY = RetryPolicy(pause=timedelta(minutes=5))
 DELETED_AT_ONCE = 5_000
 CHARACTERS_PER_TOKEN = 4  # of English, roughly
 
@@ -123,19 +121,20 @@ def advance(
     ``ModelError``, and ``MigrationConflict`` if it is guarded and ranks marked hits worse. Stored
     vectors stay, and the error is recorded with the space.
     """
-    with space.hold() as is_held:
-        if not is_held:
-            return False
-        space.count_attempt()
-        try:
-            return _Build(
-                space, on_progress, meanwhile, monotonic() + seconds if seconds else None
-            ).run()
-        except vector_store.SpaceGone:
-            return False
-        except KnowledgeBaseError as error:
-            space.postpone(until=RETRY.next_try(space.attempts), error=error)
-            raise
+    failure: KnowledgeBaseError | None = None
+    with space.attempt(EmbeddingSpace.objects.building()) as is_begun:
+        if is_begun:
+            deadline = monotonic() + seconds if seconds else None
+            try:
+                return _Build(space, on_progress, meanwhile, deadline).run()
+            except vector_store.SpaceGone:
+                return False
+            except KnowledgeBaseError as error:
+                failure = error
+                raise
+    if failure:
+        raise failure
+    return False
 
 
 def switch(space: EmbeddingSpace) -> bool:
@@ -270,6 +269,6 @@ class _Build:
             )
 
     def _report(self, done: int, total: int) -> None:
-        self.space.change(done=done, total=total, attempts=1, **NO_ERROR)
+        self.space.change(done=done, total=total, **PROGRESS, **NO_ERROR)
         if self.on_progress:
             self.on_progress(self.space)

@@ -12,7 +12,7 @@ from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, Arc
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, Page
-from citations.models.guides import Guide
+from citations.models.guides import AbstractsRequest, Guide
 from citations.models.highlights import Highlight, HighlightColor, HighlightQuerySet
 from citations.models.lectures import (
     LectureEvent,

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -81,6 +81,10 @@ class Archive(QueuedWork):
     @property
     def is_unfinished(self) -> bool:
         return self.state in (ArchiveState.QUEUED, ArchiveState.RUNNING)
+
+    def start(self, **values: Any) -> None:
+        """Record that an attempt begins."""
+        super().start(state=ArchiveState.RUNNING, **values)
 
     def succeed(self, size: int) -> None:
         """Record that the file is whole."""

@@ -22,6 +22,7 @@ from transcripts.player import Player
 from transcripts.scope import Scope
 from transcripts.work.models import (
     NO_ERROR,
+    PROGRESS,
     RESTARTED,
     QueuedWork,
     QueuedWorkQuerySet,
@@ -249,15 +250,21 @@ class Source(Deletable, QueuedWork):
         """Whether it waits for its turn."""
         return self.is_unfinished and not self.is_in_work
 
+    def start(self, **values: Any) -> None:
+        """Record that an attempt begins."""
+        super().start(begun_at=clock.now(), **values)
+
     def report(self, *, step: str, done: int = 0, total: int = 0) -> None:
         """Record the progress; once anything is done, earlier attempts no longer count."""
-        self.change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
+        self.change(step=step[:60], done=done, total=total, **(PROGRESS if done else {}))
 
     def reach(self, state: State) -> None:
         """Record that the ingest got to this state, and forget the progress and earlier errors."""
         is_new = state == State.READY and self.state != state
         ready = {"ready_at": clock.now()} if is_new else {}
-        self.change(state=state, step="", done=0, total=0, attempts=0, **NO_ERROR, **ready)
+        self.change(
+            state=state, step="", done=0, total=0, attempts=0, crashes=0, **NO_ERROR, **ready
+        )
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Record that the ingest ended without success, and why."""

@@ -1,8 +1,6 @@
 """Archives: asked for, made by a worker, and kept for a day."""
 
-import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable
 from io import RawIOBase
 from time import monotonic
 from typing import IO, Any, Final, cast
@@ -20,15 +18,13 @@ from citations.models import Archive, ArchivePart, ArchiveState, Source
 from citations.notebook import archive as archive_file
 from transcripts import audit, library
 from transcripts.audit import Action
-from transcripts.errors import Conflict, KnowledgeBaseError, UnexpectedError
+from transcripts.errors import Conflict
 from transcripts.locks import release_connection
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
 PART: Final = 1 << 20  # bytes
 RECORD_EVERY: Final = 1.0  # seconds between two records of the progress
-
-logger = logging.getLogger(__name__)
 
 
 def request(
@@ -110,15 +106,8 @@ def _piece(archive: Archive, ordinal: int) -> bytes:
 
 def make(archive: Archive) -> None:
     """Write the file, unless another process does. One that was killed begins again."""
-    with archive.hold() as is_ours:
-        archive.refresh_from_db()
-        if not is_ours or not archive.is_unfinished:
-            return
-        if archive.attempts >= Archive.MAX_CRASHES:
-            archive.fail(UnexpectedError())
-            return
-        archive.count_attempt(state=ArchiveState.RUNNING)
-        with _recorded(archive):
+    with archive.attempt(Archive.objects.unfinished()) as is_begun:
+        if is_begun:
             archive.succeed(_write(archive))
 
 
@@ -146,18 +135,6 @@ def _write(archive: Archive) -> int:
         )
     parts.finish()
     return parts.size
-
-
-@contextmanager
-def _recorded(archive: Archive) -> Iterator[None]:
-    """Record an error that ends the work, expected or not."""
-    try:
-        yield
-    except KnowledgeBaseError as error:
-        archive.fail(error)
-    except Exception:
-        logger.exception("archive %s was not made", archive.pk)
-        archive.fail(UnexpectedError())
 
 
 class _Parts(RawIOBase):

@@ -91,13 +91,13 @@ def checked(row: Highlight, locator: Locator | None, words: str) -> str:
 
     Raises ``HiddenWordsNotFound`` where the sentence of the highlight does not have them.
     """
-    wanted = " ".join(clean(words, MAX_HIDDEN).split())
-    if not wanted:
+    hidden = " ".join(clean(words, MAX_HIDDEN).split())
+    if not hidden:
         return ""
     (card,) = _sentences([(row, locator)])
-    gap = cloze.find(card.sentence, wanted)
+    gap = cloze.find(card.sentence, hidden)
     if gap is None:
-        raise HiddenWordsNotFound(f"The sentence of this card does not have the words “{wanted}”.")
+        raise HiddenWordsNotFound(f"The sentence of this card does not have the words “{hidden}”.")
     (usual,) = _telling([card])
     written = card.words(gap)
     return "" if written == card.words(usual) else written

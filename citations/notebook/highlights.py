@@ -258,8 +258,8 @@ def in_source(
     rows = Highlight.objects.readable(scope, user).filter(source=source)
     if within:
         # Where the text has changed since, only placing them says where they are.
-        there = Q(span_start__lt=within[1], span_end__gt=within[0])
-        rows = rows.filter(there | ~Q(digest=source.digest))
+        overlaps = Q(span_start__lt=within[1], span_end__gt=within[0])
+        rows = rows.filter(overlaps | ~Q(digest=source.digest))
     rows = rows.select_related("author").order_by("span_start", "pk")[:MAX_IN_SOURCE]
     placed = [highlight for highlight in _in_text(source, rows) if _is_within(highlight, within)]
     return tuple(

@@ -68,11 +68,11 @@ def _cut(item: SharedItem, *, keeps_failures: bool) -> None:
         return  # it was revoked meanwhile
     current = find(item)
     link.clips.exclude(pk__in=[clip.pk for clip in current.values()]).delete()
-    wanted: dict[MediaFile, list[Extent]] = {}
+    extents_of_files: dict[MediaFile, list[Extent]] = {}
     for extent, file in _played(item).items():
         if extent not in current:
-            wanted.setdefault(file, []).append(extent)
-    for file, extents in wanted.items():
+            extents_of_files.setdefault(file, []).append(extent)
+    for file, extents in extents_of_files.items():
         with _file_on_disk(file) as path:
             for _, start, end in extents:
                 clip = SharedClip(link=link, media=file, start=start, end=end, size=0)

@@ -7,8 +7,9 @@ from typing import Final
 
 from django.db import connection
 
-from citations.models import Source
+from citations.models import Source, visible_sources_sql
 from citations.text import boilerplate
+from transcripts.scope import Scope
 from transcripts.tokenizer import tokenize
 
 MAX_SOURCES: Final = 40  # sources, those added last
@@ -21,8 +22,7 @@ _CHUNKS = """
     SELECT c.source_id, c.ordinal, c.text
     FROM citations_chunk c JOIN (
         SELECT id, chunk_count FROM citations_source
-        WHERE collection_id = %(collection)s AND language = %(language)s AND id <> %(source)s
-            AND deletion IS NULL
+        WHERE id IN ({visible}) AND language = %(language)s AND id <> %(source)s
         ORDER BY id DESC LIMIT %(most)s
     ) AS other ON other.id = c.source_id
     WHERE c.ordinal < %(first)s OR c.ordinal %% greatest(1, other.chunk_count / %(sample)s) = 0
@@ -53,8 +53,9 @@ class Background:
 
 def of(source: Source) -> Background:
     """Return the background of a source: others in its collection and language."""
+    visible, values = visible_sources_sql(Scope(readable=frozenset({source.collection_id})))
     parameters: dict[str, int | str] = {
-        "collection": source.collection_id,
+        **values,
         "language": source.language,
         "source": source.pk,
         "most": MAX_SOURCES,
@@ -64,7 +65,7 @@ def of(source: Source) -> Background:
     openings: dict[int, str] = {}
     passages: list[str] = []
     with connection.cursor() as cursor:
-        cursor.execute(_CHUNKS, parameters)
+        cursor.execute(_CHUNKS.format(visible=visible), parameters)
         for other, ordinal, text in cursor.fetchall():
             if ordinal < FIRST:
                 openings[other] = f"{openings.get(other, '')} {text}".lstrip()

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations import conf
-from citations.errors import ModelError
+from citations.errors import ModelError, ModelServerError
 from citations.models import (
     LOCATION,
+    AbstractsRequest,
     Chunk,
     EmbeddingSpace,
     Level,
@@ -42,6 +43,7 @@ from transcripts.stemming import primary_language
 logger = logging.getLogger(__name__)
 
 MAX_PARTS = 200  # of an outline
+CATCH_UP = 20  # seconds, after which other work is done
 ABSTRACT_TOKENS = 300
 MAX_ABSTRACT = 1_200  # characters
 _ABSTRACT = (
@@ -116,14 +118,14 @@ def embedder_of_phrases(source: Source, space: EmbeddingSpace | None) -> Embed |
     return vector_space.embedder_of(space).embed_documents
 
 
-def catch_up(*, seconds: float = 20) -> int:
-    """Build missing trees, as after a migration, for ``seconds``; return how many are left."""
+def catch_up() -> int:
+    """Build missing trees, as after a migration, for a while; return how many are left."""
     space = vector_space.locked()
     if space is None:
         return 0
     own = Node.objects.filter(source=OuterRef("pk"), space=space)
     late = Source.objects.filter(~Exists(own), state=State.READY, chunk_count__gt=0).order_by("pk")
-    deadline = monotonic() + seconds
+    deadline = monotonic() + CATCH_UP
     for source in late:
         if monotonic() > deadline:
             break
@@ -155,9 +157,9 @@ def lacks_abstracts(source: Source) -> bool:
     return conf.llm().provider != conf.NO_LLM and _unsummarized(source).exists()
 
 
-def ensure_abstracts(source: Source, *, most: int = 50) -> int:
-    """Let the language model summarize at most ``most`` nodes that lack an abstract; return how
-    many it summarized.
+def ensure_abstracts(source: Source) -> int:
+    """Let the language model summarize the nodes that lack an abstract; return how many it
+    summarized.
 
     Sections come first, then the document; each abstract is stored at once. Does nothing without a
     language model. Raises ``ModelError``.
@@ -166,7 +168,7 @@ def ensure_abstracts(source: Source, *, most: int = 50) -> int:
     if llm is None:
         return 0
     summarized = 0
-    for node in _unsummarized(source)[:most]:
+    for node in _unsummarized(source):
         text = " ".join(_texts_below(node))[: 3 * llm.budget // 2]
         prompt = abstract_prompt(title=source.title, text=text)
         abstract = clean_answer(llm.ask(prompt).text, MAX_ABSTRACT)
@@ -175,6 +177,24 @@ def ensure_abstracts(source: Source, *, most: int = 50) -> int:
                 abstract=abstract
             )
     return summarized
+
+
+def request_abstracts(source: Source) -> AbstractsRequest | None:
+    """Return the request for the abstracts that a source lacks; None if it lacks none."""
+    if not lacks_abstracts(source):
+        return None
+    return AbstractsRequest.objects.get_or_create(source=source)[0]
+
+
+def answer(request: AbstractsRequest) -> None:
+    """Have the abstracts of a source written, unless another process does."""
+    with request.attempt(AbstractsRequest.objects.due()) as is_begun:
+        if not is_begun:
+            return
+        ensure_abstracts(request.source)
+        if lacks_abstracts(request.source):
+            raise ModelServerError("Some abstracts were not written.")
+        request.delete()
 
 
 def abstract_prompt(*, title: str, text: str) -> Prompt:

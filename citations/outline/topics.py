@@ -32,6 +32,7 @@ PARTS: Final = 3  # topics of a section, at most
 MIN_SHARE: Final = 0.2
 SHARPNESS: Final = 12.0  # shares are proportional to exp(SHARPNESS · cosine)
 GROWTH: Final = 1.5
+MOST: Final = 20  # collections that are tended at once, and sources
 TERMS: Final = 12
 NAMED_AFTER: Final = 100  # sections, those of the largest weight
 
@@ -84,11 +85,11 @@ def rebuild(collection: Collection) -> int:
         return Topic.objects.filter(collection=collection).count()
 
 
-def tend(*, most: int = 20) -> int:
+def tend() -> int:
     """Rebuild the topics of collections that have grown, assign sections without a topic, and
     update topics that lost sections.
 
-    Does at most ``most`` of each; returns how many it did.
+    Does some of each; returns how many it did.
     """
     space = vector_space.locked()
     if space is None:
@@ -96,7 +97,7 @@ def tend(*, most: int = 20) -> int:
     # Sources may have moved to another collection.
     TopicMember.objects.exclude(topic__collection=F("node__source__collection")).delete()
     collections = Collection.objects.order_by("pk")
-    due = [collection for collection in collections if _is_due(collection, space)][:most]
+    due = [collection for collection in collections if _is_due(collection, space)][:MOST]
     for collection in due:
         rebuild(collection)
     # Sources with sections in no topic although their collection has topics.
@@ -104,7 +105,7 @@ def tend(*, most: int = 20) -> int:
         source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None
     )
     topics = Topic.objects.filter(collection=OuterRef("collection"), space=space)
-    late = list(Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")[:most])
+    late = list(Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")[:MOST])
     for source in late:
         update(source)
     shrunk = {topic.collection_id for topic in _stale()}

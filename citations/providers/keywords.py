@@ -29,6 +29,7 @@ MAX_WORDS: Final = 400  # of a text that are read
 MAX_WORD: Final = 40  # characters; longer ones are addresses, or a script without spaces
 WORDS_KEPT: Final = 30_000  # 23 MB with 384 dimensions
 PAIRS_KEPT: Final = 10_000
+AT_ONCE: Final = 256  # terms that are embedded at once
 
 _WORD = re.compile(r"\b\w\w+\b")
 
@@ -166,11 +167,11 @@ class _VectorCache:
             vectors |= self._embed(missing)
         return np.stack([vectors[term] for term in terms]).astype(np.float32)
 
-    def embed_missing(self, terms: Sequence[str], *, at_once: int = 256) -> None:
+    def embed_missing(self, terms: Sequence[str]) -> None:
         """Embed the terms that are not in the cache."""
         missing = [term for term in terms if term not in self]
-        for start in range(0, len(missing), at_once):
-            self._embed(missing[start : start + at_once])
+        for start in range(0, len(missing), AT_ONCE):
+            self._embed(missing[start : start + AT_ONCE])
 
     def mean(self) -> Vector:
         """Return the mean of all vectors computed so far."""

@@ -111,8 +111,8 @@ def _shared(selected: SelectedText, text: str, place: Span) -> int:
 
 def _common(pairs: Iterator[tuple[str, str]]) -> int:
     count = 0
-    for there, here in pairs:
-        if there != here:
+    for first, second in pairs:
+        if first != second:
             break
         count += 1
     return count

@@ -167,12 +167,12 @@ def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
     request.access.require_write(video.collection_id)
     language = request.POST.get("lang", "")
     transcript = library.find_transcript(video, language=language)
-    speaker, wanted = request.POST.get("speaker", ""), request.POST.get("name", "")
+    speaker, new_name = request.POST.get("speaker", ""), request.POST.get("name", "")
     try:
-        name, sources = speaker_names.rename(transcript, speaker, wanted)
+        name, sources = speaker_names.rename(transcript, speaker, new_name)
     except InvalidInput as error:
         shown = ReaderParameters(speaker=speaker, language=language)
-        return _recording(request, video, shown, error=error, wanted_name=wanted)
+        return _recording(request, video, shown, error=error, wanted_name=new_name)
     for source in sources:
         send(source)
     if name != speaker:

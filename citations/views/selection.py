@@ -21,7 +21,7 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from citations.views import missing_items, tagging, undo_offers
+from citations.views import missing_items, tag_undo, undo_offers
 from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
@@ -172,14 +172,14 @@ def move_back(request: PageRequest) -> HttpResponse:
 
 
 def _tag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tagging.tags_of(chosen)
+    before = tag_undo.tags_of(chosen)
     count = selection.tag(chosen, add=_tags(request))
     tagged = ngettext("%(count)s item tagged.", "%(count)s items tagged.", count)
     return _with_undo(request, chosen, before, (count, tagged))
 
 
 def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tagging.tags_of(chosen)
+    before = tag_undo.tags_of(chosen)
     count = selection.tag(chosen, remove=_tags(request))
     changed = ngettext(
         "The tags of %(count)s item were changed.",
@@ -190,11 +190,11 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 
 def _with_undo(
-    request: PageRequest, chosen: ChosenItems, before: tagging.Tags, sentence: Sentence
+    request: PageRequest, chosen: ChosenItems, before: tag_undo.Tags, sentence: Sentence
 ) -> Outcome:
     """Return what became of tags; the list says so itself where that can be undone."""
     text = _joined(sentence, _without_tags(chosen))
-    is_offered = tagging.offer(request, before, tagging.tags_of(chosen), text)
+    is_offered = tag_undo.offer(request, before, tag_undo.tags_of(chosen), text)
     return sentence[0], "" if is_offered else text
 
 
@@ -253,10 +253,10 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     titles = ", ".join(map(quoted, stayed[:MAX_TITLES]))
     titles += " …" if stayed[MAX_TITLES:] else ""
     text = _joined(*sentences, name=target, titles=titles)
-    there = {*stayed, *chosen.lectures}
+    unmoved = {*stayed, *chosen.lectures}
     moved: dict[str, list[str]] = {}
     for reference, origin in origins.items():
-        if origin != target and rows[reference] not in there:
+        if origin != target and rows[reference] not in unmoved:
             moved.setdefault(origin.slug, []).append(reference)
     if not moved:
         return count, text
@@ -276,7 +276,7 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
 def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator[Sentence]:
     """Yield what became of the items: each moved, stayed, was there already, or is a lecture."""
     lectures = len(chosen.lectures)
-    there = chosen.count - moved - stayed - lectures
+    present = chosen.count - moved - stayed - lectures
     text = ngettext(
         "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", moved
     )
@@ -290,9 +290,9 @@ def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator
     text = ngettext(
         "%(count)s item is in “%(name)s” already.",
         "%(count)s items are in “%(name)s” already.",
-        there,
+        present,
     )
-    yield there, text
+    yield present, text
     text = ngettext(
         "%(count)s lecture stayed with what it cites.",
         "%(count)s lectures stayed with what they cite.",

@@ -15,10 +15,10 @@ from kbsite.cli.options import Json, Many, Yes, argument, option
 from kbsite.cli.terminal import confirm, expected_error, print_result, report, say
 from transcripts import audit
 from transcripts.audit import Action
-from transcripts.errors import Unavailable, UnexpectedError
+from transcripts.errors import Retry, Unavailable, UnexpectedError
 from transcripts.models import Video
+from transcripts.work.retry import POLICIES
 
-RETRY_SECONDS = 600  # after a scheduled backup failed
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 
 
@@ -137,6 +137,6 @@ def _repeat_backup(
             _write_backup(file, path, keep=keep, keys=keys, as_json=as_json)
         except (Unavailable, OperationalError) as error:
             report(expected_error(error) or UnexpectedError(), as_json=as_json)
-            time.sleep(RETRY_SECONDS)
+            time.sleep(POLICIES[Retry.SETTINGS].pause.total_seconds())
         finally:
             connection.close()

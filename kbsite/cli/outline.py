@@ -56,8 +56,8 @@ def outline(
         )
         for source in sources.order_by("pk"):
             _rebuild(source)
-        for shelf in collections:
-            topics.rebuild(shelf)
+        for target in collections:
+            topics.rebuild(target)
     _print_topics(collections, as_json=as_json)
 
 

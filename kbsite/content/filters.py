@@ -156,9 +156,13 @@ class TranscriptFilters(Filters):
     language = filters.CharFilter(lookup_expr="istartswith")
     origin = filters.CharFilter()
     compared = {
-        "language": TEXT, "cue_count": NUMBER, "characters": NUMBER, "duration": DURATION,
-        "created_at": TIME, "updated_at": TIME,
-    }  # fmt: skip
+        "language": TEXT,
+        "cue_count": NUMBER,
+        "characters": NUMBER,
+        "duration": DURATION,
+        "created_at": TIME,
+        "updated_at": TIME,
+    }
 
 
 class FeedFilters(Filters):
@@ -180,9 +184,13 @@ class SourceFilters(Tagged):
     author = filters.CharFilter(lookup_expr="iexact")
     language = filters.CharFilter(lookup_expr="istartswith")
     compared = {
-        **Tagged.compared, "author": TEXT, "kind": TEXT, "state": TEXT, "characters": NUMBER,
+        **Tagged.compared,
+        "author": TEXT,
+        "kind": TEXT,
+        "state": TEXT,
+        "characters": NUMBER,
         "chunk_count": NUMBER,
-    }  # fmt: skip
+    }
 
 
 class ChunkFilters(Filters):
@@ -191,6 +199,10 @@ class ChunkFilters(Filters):
     video = filters.CharFilter(field_name="source__video__key")
     kind = filters.CharFilter(field_name="source__kind")
     compared = {
-        "text": TEXT, "heading": TEXT, "ordinal": NUMBER, "page": NUMBER, "start": DURATION,
+        "text": TEXT,
+        "heading": TEXT,
+        "ordinal": NUMBER,
+        "page": NUMBER,
+        "start": DURATION,
         "end": DURATION,
-    }  # fmt: skip
+    }

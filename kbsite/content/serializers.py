@@ -87,9 +87,19 @@ class RelatedVideo(serializers.ModelSerializer[Video]):
     class Meta:
         model = Video
         fields = (
-            "pk", "id", "collection", "title", "channel", "url", "youtube_id", "duration",
-            "published_at", "tags", "created_at", "updated_at",
-        )  # fmt: skip
+            "pk",
+            "id",
+            "collection",
+            "title",
+            "channel",
+            "url",
+            "youtube_id",
+            "duration",
+            "published_at",
+            "tags",
+            "created_at",
+            "updated_at",
+        )
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -152,9 +162,19 @@ class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
     class Meta:
         model = Transcript
         fields: tuple[str, ...] = (
-            "pk", "video", "collection", "language", "origin", "has_added_stops", "digest",
-            "cue_count", "characters", "duration", "created_at", "updated_at",
-        )  # fmt: skip
+            "pk",
+            "video",
+            "collection",
+            "language",
+            "origin",
+            "has_added_stops",
+            "digest",
+            "cue_count",
+            "characters",
+            "duration",
+            "created_at",
+            "updated_at",
+        )
 
 
 class TranscriptDetail(TranscriptSerializer):
@@ -197,10 +217,22 @@ class VideoSerializer(serializers.ModelSerializer[Video]):
     class Meta:
         model = Video
         fields: tuple[str, ...] = (
-            "pk", "id", "collection", "title", "channel", "url", "youtube_id", "duration",
-            "published_at", "tags", "languages", "partial", "transcripts", "created_at",
+            "pk",
+            "id",
+            "collection",
+            "title",
+            "channel",
+            "url",
+            "youtube_id",
+            "duration",
+            "published_at",
+            "tags",
+            "languages",
+            "partial",
+            "transcripts",
+            "created_at",
             "updated_at",
-        )  # fmt: skip
+        )
         read_only_fields = tuple(name for name in fields if name not in ("title", "tags"))
 
 
@@ -229,9 +261,18 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
     class Meta:
         model = Feed
         fields = (
-            "pk", "collection", "kind", "youtube_id", "title", "newest", "every_hours",
-            "last_synced_at", "new_count", "next_sync_at", "created_at",
-        )  # fmt: skip
+            "pk",
+            "collection",
+            "kind",
+            "youtube_id",
+            "title",
+            "newest",
+            "every_hours",
+            "last_synced_at",
+            "new_count",
+            "next_sync_at",
+            "created_at",
+        )
         read_only_fields = tuple(name for name in fields if name not in ("newest", "every_hours"))
 
 
@@ -249,10 +290,29 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
     class Meta:
         model = Source
         fields: tuple[str, ...] = (
-            "id", "collection", "kind", "video", "title", "author", "url", "language", "tags",
-            "published_at", "characters", "chunk_count", "state", "step", "done", "total",
-            "percent", "error_code", "error", "hint", "created_at", "updated_at",
-        )  # fmt: skip
+            "id",
+            "collection",
+            "kind",
+            "video",
+            "title",
+            "author",
+            "url",
+            "language",
+            "tags",
+            "published_at",
+            "characters",
+            "chunk_count",
+            "state",
+            "step",
+            "done",
+            "total",
+            "percent",
+            "error_code",
+            "error",
+            "hint",
+            "created_at",
+            "updated_at",
+        )
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):
@@ -270,6 +330,17 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     class Meta:
         model = Chunk
         fields = (
-            "pk", "source", "collection", "ordinal", "text", "context", "heading", "start", "end",
-            "page", "last_page", "span_start", "span_end",
-        )  # fmt: skip
+            "pk",
+            "source",
+            "collection",
+            "ordinal",
+            "text",
+            "context",
+            "heading",
+            "start",
+            "end",
+            "page",
+            "last_page",
+            "span_start",
+            "span_end",
+        )

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, StringConstraints
 from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
 from kbsite.webhooks import registry, signatures, tasks
-from kbsite.webhooks.sending import MAX_ADDRESS
+from kbsite.webhooks.receivers import MAX_ADDRESS
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import PageIn, Text, responses
 from transcripts.lists import page_of

@@ -8,9 +8,8 @@ from django.db.models.functions import Now
 
 from kbsite.models import Webhook, WebhookDelivery, WebhookEvent
 from kbsite.models.webhooks import DeliveryQuerySet
-from kbsite.webhooks import messages, sending, signatures
+from kbsite.webhooks import messages, receivers, signatures
 from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
-from transcripts.errors import UnexpectedError
 from transcripts.work import retry
 
 KEPT_FOR: Final = timedelta(days=7)  # deliveries that ended
@@ -27,12 +26,9 @@ def perform(pk: int) -> None:
     delivery = WebhookDelivery.objects.waiting().filter(pk=pk).first()
     if delivery is None:
         return
-    with delivery.hold() as is_held:
-        # Its last holder may have sent it.
-        rows = WebhookDelivery.objects.waiting().select_related("webhook__user")
-        current = rows.filter(pk=pk).first() if is_held else None
-        if current is not None:
-            _deliver(current)
+    with delivery.attempt(WebhookDelivery.objects.waiting()) as is_begun:
+        if is_begun:
+            _deliver(delivery)
 
 
 def _deliver(delivery: WebhookDelivery) -> None:
@@ -44,16 +40,12 @@ def _deliver(delivery: WebhookDelivery) -> None:
     if text is None:
         delivery.delete()
         return
-    delivery.count_attempt()
     body, at = json.dumps(text, ensure_ascii=False), datetime.now(UTC)
     headers = signatures.headers(webhook, delivery.message_id, at, body)
     try:
-        status = sending.post(webhook.url, body, headers)
+        status = receivers.post(webhook.url, body, headers)
     except ReceiverFailed as error:
         _record_failure(delivery, error)
-    except Exception:
-        delivery.fail(UnexpectedError())
-        raise
     else:
         webhook.record_success()
         delivery.finish(status)

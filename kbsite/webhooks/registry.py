@@ -15,7 +15,7 @@ from kbsite.errors import invalid_fields
 from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import TEST
 from kbsite.webhooks.errors import WebhookOff
-from kbsite.webhooks.sending import flaw_of
+from kbsite.webhooks.receivers import flaw_of
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import Conflict, NotFound

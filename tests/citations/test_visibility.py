@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.db import models
 
-from citations.ingest import discovery
+from citations.ingest import discovery, selection
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import pipeline as lecture_pipeline
+from citations.lexical import snapshot
 from citations.library import filters
 from citations.library.filters import Filter, ResolvedFilter
 from citations.models import (
@@ -23,6 +25,7 @@ from citations.models import (
     Source,
     Window,
 )
+from citations.outline import background
 from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
 from citations.search import candidates
@@ -54,7 +57,7 @@ PARTS = {
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer", "Highlight", "SharedLink", "SharedClip", "SharedClipPart"),
-    *("Archive", "ArchivePart", "Guide", "Deletion", "ReadingProgress"),
+    *("Archive", "ArchivePart", "Guide", "AbstractsRequest", "Deletion", "ReadingProgress"),
 }
 SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 
@@ -194,6 +197,67 @@ def test_each_reader_shows_the_sources_that_are_visible(
         if name in ("chunks", "filters"):
             assert read == visible
     assert shown >= set(Source.objects.filter(nodes__isnull=False).values_list("pk", flat=True))
+
+
+# Raw statements that count or sample sources. They do not join ``SourceQuerySet.visible``: every
+# search runs the first two, and its join with videos would take longer than the statement. What
+# they reach beyond it for a moment, a search drops when it fetches the rows.
+
+
+def counted(readable: frozenset[int]) -> int:
+    return filters._reach(Scope(readable=readable))[0]
+
+
+def of_readers_lexicon(readable: frozenset[int]) -> int:
+    chunks = sum(source.chunk_count for source in Source.objects.all())
+    resolved = ResolvedFilter(sources=None, chunks=chunks, readable=readable)
+    return snapshot.read({"networks": ["networks"]}, resolved).chunks
+
+
+def of_collections_lexicon(readable: frozenset[int]) -> int:
+    runs = snapshot.runs_of(readable).values()
+    return sum(int((run[:, 1] - run[:, 0]).sum()) for run in runs)
+
+
+COUNTS: dict[str, tuple[Callable[[frozenset[int]], int], set[str]]] = {
+    "chunks that may be searched": (counted, {"Moved talk"}),
+    "words of a reader": (of_readers_lexicon, {"Moved talk", "Deleted"}),
+    "words of each collection": (of_collections_lexicon, {"Moved talk", "Deleted"}),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_each_raw_statement_counts_what_is_visible_but_for_a_moment(
+    collections: list[Collection], name: str
+) -> None:
+    make_document(collections[0], ["Networks are gone."], title="Deleted")
+    gone = Source.objects.get(title="Deleted")
+    ingest_pipeline.ingest(gone.pk)
+    user = User.objects.first()
+    selection.delete(selection.ChosenItems(documents=(gone,)), by=user)
+    count, late = COUNTS[name]
+    for scope in scopes(collections):
+        visible = Source.objects.visible(scope)
+        beyond = Source.objects.filter(title__in=late, collection__in=scope.readable)
+        reached = Source.objects.filter(pk__in=visible.values("pk").union(beyond.values("pk")))
+        assert count(scope.readable) == sum(source.chunk_count for source in reached), scope
+
+
+def test_the_background_of_a_source_is_what_readers_of_its_collection_see(
+    collections: list[Collection],
+) -> None:
+    for collection in collections:
+        make_document(collection, ["Another text."], title="Deleted", language="en")
+        Source.objects.update(language="en")
+        for source in Source.objects.waiting():
+            ingest_pipeline.ingest(source.pk)
+    selection.delete(
+        selection.ChosenItems(documents=tuple(Source.objects.filter(title="Deleted"))), by=None
+    )
+    for collection in collections:
+        visible = Source.objects.visible(Scope(readable=frozenset({collection.pk})))
+        source = visible.filter(video=None).get()
+        assert len(background.of(source).openings) == visible.exclude(pk=source.pk).count()
 
 
 def test_a_lecture_cites_the_sources_that_its_collection_shows(

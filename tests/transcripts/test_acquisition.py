@@ -10,7 +10,7 @@ from django.utils import timezone
 from tests.makers import caption_json, done, make_cues, make_video, restarting_vtt
 from tests.youtube_standin import PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts import acquisition, library, storage, transcript_rows
-from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
+from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere, ProcessKilled
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
 from transcripts.scope import Scope
 from transcripts.transcript_rows import StorageChange
@@ -363,10 +363,11 @@ def test_an_abandoned_job_is_queued_again_and_fails_after_five_crashes(
     assert acquisition.recover_abandoned() == 1
     job.refresh_from_db()
     assert job.state == Job.State.QUEUED
-    Job.objects.update(state=Job.State.RUNNING, attempts=Job.MAX_CRASHES)
+    Job.objects.update(state=Job.State.RUNNING, crashes=Job.MAX_CRASHES)
     acquisition.recover_abandoned()
+    acquisition.perform(job.pk)
     job.refresh_from_db()
-    assert (job.state, "died 5 times" in job.error) == (Job.State.FAILED, True)
+    assert (job.state, job.error_code) == (Job.State.FAILED, ProcessKilled.code)
 
 
 def test_a_caption_file_keeps_its_own_id_title_and_language(

@@ -128,7 +128,7 @@ def test_what_does_not_wait_for_its_turn_has_no_place(collection: Collection) ->
     running, done, late = add(collection, "v1", "v2", "v3")
     running.start()
     done.finish()
-    late.put_back(until=YouTubeGate.refused(Blocked("No.")))
+    late.postpone(until=YouTubeGate.refused(Blocked("No.")))
     activity.annotate(everything(), jobs := [running, done, late])
     assert [job.jobs_before for job in jobs] == [None, None, None]
 

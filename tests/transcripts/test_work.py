@@ -1,5 +1,6 @@
 """Durable work: retries, messages and leases."""
 
+import errno
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -8,16 +9,20 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
+from django.db import OperationalError as DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from citations.errors import ModelServerError
 from citations.models import (
+    AbstractsRequest,
     Answer,
     AnswerState,
     Archive,
     Conversation,
     Deletion,
     EmbeddingSpace,
+    Guide,
     Source,
     Window,
 )
@@ -30,10 +35,13 @@ from transcripts.errors import (
     InvalidInput,
     KnowledgeBaseError,
     NetworkProblem,
+    ProcessKilled,
+    UnexpectedError,
     YouTubeChanged,
 )
 from transcripts.models import Collection, Feed, Job, YouTubeGate
 from transcripts.work import messages
+from transcripts.work.disk import StorageFull
 from transcripts.work.heartbeat import keep_alive
 from transcripts.work.models import DurableWork, LeasedWork, QueuedWork
 from transcripts.work.retry import RetryPolicy, next_try
@@ -71,9 +79,10 @@ def seconds_until(moment: Any) -> float:
 def test_all_durable_work_is_of_one_of_the_two_kinds() -> None:
     works = {model for model in apps.get_models() if issubclass(model, DurableWork)}
     queued = {Job, Source, EmbeddingSpace, WebhookDelivery, Archive, Deletion}
+    queued |= {Guide, AbstractsRequest}
     assert works == queued | {Window, Answer, KeyedRequest}
     assert all(issubclass(model, QueuedWork | LeasedWork) for model in works)
-    columns = {"run_after", "sent_at", "active_at", "holder", "attempts"}
+    columns = {"run_after", "sent_at", "active_at", "holder", "attempts", "crashes"}
     for model in set(apps.get_models()) - works:
         assert not columns & {field.name for field in model._meta.get_fields()}, model
 
@@ -126,7 +135,7 @@ def test_a_broker_that_is_away_leaves_the_work_unsent(
 
 
 def test_postponed_work_is_not_due_and_an_attempt_may_not_count(job: Job) -> None:
-    job.count_attempt()
+    job.start()
     job.mark_sent()
     until = timezone.now() + timedelta(hours=1)
     job.postpone(until=until, error=KnowledgeBaseError("Later."), counts=False)
@@ -136,6 +145,66 @@ def test_postponed_work_is_not_due_and_an_attempt_may_not_count(job: Job) -> Non
     job.restart()
     job.refresh_from_db()
     assert (job.error, job.run_after) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "code", "attempts"),
+    [
+        (NetworkProblem("No answer."), "queued", NetworkProblem.code, 1),
+        (InvalidInput("No."), "failed", InvalidInput.code, 1),
+        (RuntimeError("Oops"), "queued", UnexpectedError.code, 1),
+        (OSError(errno.ENOSPC, "full"), "queued", StorageFull.code, 0),
+        (DatabaseError(), "queued", DatabaseLost.code, 1),
+    ],
+)
+def test_an_error_that_leaves_an_attempt_is_recorded_and_is_no_crash(
+    job: Job, error: Exception, state: str, code: str, attempts: int
+) -> None:
+    with job.attempt(Job.objects.due()) as is_begun:
+        assert is_begun
+        assert (Job.objects.get().state, Job.objects.get().crashes) == ("running", 1)
+        raise error
+    job = Job.objects.get()
+    assert (job.state, job.error_code, job.attempts, job.crashes) == (state, code, attempts, 0)
+
+
+def test_an_attempt_is_at_the_work_as_it_is_now(job: Job) -> None:
+    Job.objects.update(language="de")
+    with job.attempt(Job.objects.filter(state="queued")) as is_begun:
+        assert (is_begun, job.language) == (True, "de")
+        Job.objects.update(state="done")
+    with job.attempt(Job.objects.filter(state="queued")) as is_begun:
+        assert not is_begun
+    Job.objects.all().delete()
+    with job.attempt(Job.objects.all()) as is_begun:
+        assert not is_begun
+
+
+def test_work_that_kills_its_processes_ends_or_waits_for_somebody_to_change_something(
+    job: Job,
+) -> None:
+    deletion = Deletion.objects.create(total=1, door="page")
+    works: list[QueuedWork] = [job, deletion]
+    for work in works:
+        for _ in range(work.MAX_CRASHES):
+            assert work.crashes < work.MAX_CRASHES
+            work.start()
+            work.refresh_from_db()
+        with work.attempt(type(work)._default_manager.all()) as is_begun:  # type: ignore[arg-type]
+            assert not is_begun
+        work.refresh_from_db()
+        assert (work.error_code, work.crashes) == (ProcessKilled.code, 0)
+    assert job.state == Job.State.FAILED
+    assert deletion.run_after
+    assert round(seconds_until(deletion.run_after)) == 600
+
+
+def test_attempts_that_a_server_refused_are_no_crashes(job: Job) -> None:
+    for _ in range(2 * Job.MAX_CRASHES):
+        with job.attempt(Job.objects.all()) as is_begun:
+            assert is_begun
+            raise ModelServerError("Away.")
+    assert (job.state, job.attempts) == (Job.State.QUEUED, 2 * Job.MAX_CRASHES)
 
 
 def test_work_that_was_deleted_stays_deleted(job: Job) -> None:

@@ -1,8 +1,7 @@
 """Jobs: long work that a worker does."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
@@ -239,9 +238,10 @@ class Job(QueuedWork):
         ):
             self.refresh_from_db(fields=["priority", "tags"])
 
-    def start(self) -> None:
+    def start(self, **values: Any) -> None:
         """Record that work begins."""
-        self.count_attempt(state=self.State.RUNNING, started_at=clock.now(), **NO_ERROR)
+        running = {"state": self.State.RUNNING, "started_at": clock.now()}
+        super().start(**running, **NO_ERROR, **values)
 
     def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
         """Record the progress."""
@@ -319,15 +319,9 @@ class Job(QueuedWork):
             state=self.State.FAILED, step="", finished_at=timezone.now(), **error_columns(error)
         )
 
-    def put_back(
-        self,
-        *,
-        until: datetime | None = None,
-        error: KnowledgeBaseError | None = None,
-        counts: bool = True,
-    ) -> None:
-        """Queue a running job again; ``counts=False`` takes the attempt back."""
-        self.postpone(until=until, error=error, counts=counts, state=self.State.QUEUED, step="")
+    def postpone(self, **values: Any) -> None:
+        """Queue a running job again until a later time."""
+        super().postpone(state=self.State.QUEUED, step="", **values)
 
     def retry(self) -> None:
         """Queue a finished job again from the start."""

@@ -1,10 +1,13 @@
 """The pulse of the workers: whether one reads the queue, and one runs the schedule."""
 
 from datetime import timedelta
+from typing import Final
 
 from django.db import models
 from django.db.models import F
 from django.db.models.functions import Now
+
+RECENT: Final = timedelta(seconds=45)
 
 
 class WorkerPulse(models.Model):
@@ -39,6 +42,6 @@ class WorkerPulse(models.Model):
         return age.total_seconds() if age is not None else None
 
     @classmethod
-    def is_alive(cls, *, within: timedelta = timedelta(seconds=45)) -> bool:
+    def is_alive(cls) -> bool:
         """Return whether a worker read the queue recently."""
-        return cls.objects.filter(seen_at__gte=Now() - within).exists()
+        return cls.objects.filter(seen_at__gte=Now() - RECENT).exists()

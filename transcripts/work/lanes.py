@@ -21,7 +21,7 @@ def in_turn(
     then the second of each lane, and so on.
 
     A lane is the work of one collection that one person added. ``classes`` go before turns ("-":
-    descending); ``within`` is the order within a lane. ``begun`` is all work that was begun ever.
+    descending); ``within`` is the order within a lane. ``started`` is all work that was begun ever.
     ``names`` are those of the columns of who added it and of when it was begun.
     """
     person, begun_at = names

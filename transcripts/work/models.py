@@ -5,23 +5,36 @@ is done by several threads in turn, or many rows at once; it is held by a lease 
 Times are those of the database, as the clocks of the machines may differ and jump.
 """
 
-from contextlib import AbstractContextManager
+import logging
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final, Self, TypeVar
 from uuid import UUID
 
-from django.db import models
+from django.db import Error, InterfaceError, OperationalError, connection, models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from transcripts import clock, locks
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import (
+    DatabaseLost,
+    KnowledgeBaseError,
+    ProcessKilled,
+    Retry,
+    UnexpectedError,
+)
 from transcripts.locks import Lock
+from transcripts.work.disk import storage_full
+from transcripts.work.retry import POLICIES, next_try
 
 LOST_AFTER: Final = timedelta(seconds=30)  # a message that has no effect by then is sent again
 NO_ERROR: Final[dict[str, Any]] = {"error_code": "", "error": "", "hint": "", "run_after": None}
-RESTARTED: Final[dict[str, Any]] = {**NO_ERROR, "attempts": 0, "sent_at": None}
+RESTARTED: Final[dict[str, Any]] = {**NO_ERROR, "attempts": 0, "crashes": 0, "sent_at": None}
+PROGRESS: Final = {"attempts": 1, "crashes": 1}  # of the attempt that makes it
+
+logger = logging.getLogger(__name__)
 
 _Queued = TypeVar("_Queued", bound="QueuedWork")
 _Leased = TypeVar("_Leased", bound="LeasedWork")
@@ -65,6 +78,8 @@ class QueuedWork(DurableWork):
 
     LOCK: ClassVar[Lock]
 
+    # Attempts since the last one that ended otherwise than with the death of its process.
+    crashes = models.PositiveSmallIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     error_code = models.CharField("error", max_length=40, blank=True)
@@ -97,9 +112,69 @@ class QueuedWork(DurableWork):
         """Return whether a living process holds the work."""
         return locks.is_held(self.LOCK, self.pk)
 
-    def count_attempt(self, **values: Any) -> None:
+    @contextmanager
+    def attempt(self, works: "QueuedWorkQuerySet[Any]") -> Iterator[bool]:
+        """Hold the work during the block, as one attempt; it yields whether there is one: not if
+        another process holds the work, if it is none of ``works`` by now, or if it is given up.
+
+        Errors that leave the block are recorded by ``settle``.
+        """
+        with self.hold() as is_held:
+            if not is_held or not self._is_among(works):
+                yield False
+                return
+            try:
+                if is_begun := self.crashes < self.MAX_CRASHES:
+                    self.start()
+                else:
+                    self.fail(ProcessKilled())
+                yield is_begun
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("%s lost the database", self._label, exc_info=True)
+                if not connection.is_usable():
+                    connection.close()  # the next statement opens another
+                self.settle(error if storage_full(error) else DatabaseLost())
+            except KnowledgeBaseError as error:
+                self.settle(error)
+            except Exception as error:
+                logger.exception("%s failed unexpectedly", self._label)
+                self.settle(error)
+            finally:
+                with suppress(Error):
+                    QueuedWork.change(self, crashes=0)
+
+    def _is_among(self, works: "QueuedWorkQuerySet[Any]") -> bool:
+        """Read the row again: its last holder may have done the work."""
+        try:
+            self.refresh_from_db(from_queryset=works)
+        except type(self).DoesNotExist:
+            return False
+        return True
+
+    def start(self, **values: Any) -> None:
         """Record that an attempt begins. Call it while the work is held."""
-        self.change(attempts=self.attempts + 1, **values)
+        self.change(attempts=self.attempts + 1, crashes=self.crashes + 1, **values)
+
+    def settle(self, error: Exception) -> None:
+        """Queue the work again when the table of retries says, or end it."""
+        if full := storage_full(error):  # it waits for as long as it takes
+            self.postpone(until=next_try(full, self.attempts), error=full, counts=False)
+            return
+        expected = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
+        if until := next_try(error, self.attempts):
+            self.postpone(until=until, error=expected)
+        else:
+            self.fail(expected)
+
+    def fail(self, error: KnowledgeBaseError) -> None:
+        """Record that the work ended without success, and why. Work of a kind that has no such end
+        waits until somebody changes something.
+        """
+        self.postpone(until=POLICIES[Retry.SETTINGS].next_try(self.attempts), error=error)
+
+    @property
+    def _label(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
 
     def postpone(
         self,

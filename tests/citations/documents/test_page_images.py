@@ -119,14 +119,17 @@ def test_a_picture_is_drawn_once(
     assert len(names) == 6
 
 
-def test_what_was_not_looked_at_for_longest_goes_first(book: Source, tmp_path: Path) -> None:
+def test_what_was_not_looked_at_for_longest_goes_first(
+    book: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_images, "MAX_KEPT", 250)
     drawn = [page_images.render_page(book.document, number, width=800) for number in (1, 2, 3)]
     for age, path in enumerate(drawn):
         path.write_bytes(b"x" * 100)
         os.utime(path, (1e9 - age, 1e9 - age))
-    page_images.prune(250)
+    page_images.prune()
     assert kept(tmp_path) == drawn[:2]
-    page_images.prune(250)
+    page_images.prune()
     assert kept(tmp_path) == drawn[:2]
 
 

@@ -155,23 +155,55 @@ def test_a_guide_that_fails_is_given_up_after_some_attempts(
     talk: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any, **options: Any) -> None:
-        raise ModelServerError("The model is away.")
+        raise RuntimeError("boom")
 
     monkeypatch.setattr(builder, "build", fail)
-    attempts = [guide_storage.make(talk) for _ in range(guide_storage.TRIES + 2)]
-    assert not any(attempts)
-    assert Guide.objects.get(source=talk).tries == guide_storage.TRIES
+    for attempts in (1, 2, 3):
+        assert not guide_storage.make(talk)
+        assert not guide_storage.missing().exists(), "it waits"
+        assert Guide.objects.get(source=talk).attempts == attempts
+        Guide.objects.update(run_after=None)
+    assert not guide_storage.make(talk)
+    assert Guide.objects.get(source=talk).attempts == 3
     assert guide_storage.of(talk) is None
     assert guide_storage.absence(talk, None) == Absence.SHORT
+
+
+def test_a_guide_that_waits_for_a_server_is_still_to_come(
+    talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **options: Any) -> None:
+        raise ModelServerError("Away.")
+
+    monkeypatch.setattr(builder, "build", fail)
+    for _ in range(5):
+        Guide.objects.update(run_after=None)
+        assert not guide_storage.make(talk)
+    assert guide_storage.absence(talk, None) == Absence.WAITING
+    Guide.objects.update(run_after=None)
+    assert [*guide_storage.missing()] == [talk]
+
+
+def test_a_guide_to_a_text_that_changed_while_it_was_made_is_made_anew(
+    talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(source: Source, **_options: Any) -> SourceGuide:
+        Source.objects.filter(pk=talk.pk).update(digest="0" * 64)
+        guide_storage.request(Source.objects.get(pk=talk.pk))
+        return SourceGuide()
+
+    monkeypatch.setattr(builder, "build", change)
+    assert not guide_storage.make(talk)
+    assert [*guide_storage.missing()] == [talk]
 
 
 def test_what_was_opened_gets_its_guide_first(talk: Source, collection: Collection) -> None:
     newer = talk_in(collection, key="newer", said=SAID)
     assert [*guide_storage.missing()] == [newer, talk]
-    assert not guide_storage.wanted().exists()
+    assert not guide_storage.missing_of_opened().exists()
     assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 1
     assert [*guide_storage.missing()] == [talk, newer]
-    assert [*guide_storage.wanted()] == [talk]
+    assert [*guide_storage.missing_of_opened()] == [talk]
     guide_storage.make(talk)
     assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 0
 

@@ -36,7 +36,7 @@ def served(count: int) -> list[str]:
     """Work on the next short sources, and return their titles."""
     titles: list[str] = []
     while len(titles) < count and (source := lanes.next_short()):
-        source.count_attempt(begun_at=timezone.now())
+        source.start()
         source.reach(State.READY)
         titles.append(source.title)
     return titles

@@ -458,7 +458,7 @@ def test_what_is_unexpected_ends_it_after_three_tries(
 def test_one_that_kills_every_process_is_given_up(collection: Collection) -> None:
     make_video(collection)
     (source,) = discovery.adopt()
-    Source.objects.update(attempts=Source.MAX_CRASHES)
+    Source.objects.update(crashes=Source.MAX_CRASHES)
     assert ingest(source).state == State.FAILED
 
 

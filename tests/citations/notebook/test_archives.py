@@ -342,7 +342,7 @@ def test_one_whose_worker_was_killed_begins_again(scope: Scope, owner: User) -> 
 
 def test_one_that_kills_its_workers_fails(scope: Scope, owner: User) -> None:
     archive = archives.request(scope, owner)
-    archive.change(attempts=Archive.MAX_CRASHES)
+    archive.change(crashes=Archive.MAX_CRASHES)
     archives.make(archive)
     assert archive.state == "failed"
     with pytest.raises(ArchiveNotFound):

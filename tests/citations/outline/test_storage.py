@@ -3,10 +3,9 @@
 import random
 from collections.abc import Sequence
 from itertools import pairwise, product
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
-from django.core.cache import cache
 from django.test import Client, TestCase
 from django.utils.html import escape
 from pgvector import HalfVector
@@ -19,7 +18,7 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import Chunk, EmbeddingSpace, Level, Node, Source
+from citations.models import AbstractsRequest, Chunk, EmbeddingSpace, Level, Node, Source
 from citations.outline import storage as outline_storage
 from citations.passages import place as written
 from citations.providers import registry
@@ -353,9 +352,7 @@ def test_a_language_model_tells_of_sections_then_of_the_whole_once(
     llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.prompts)}.")
     monkeypatch.setattr(registry, "llm", lambda: llm)
     upper = Node.objects.filter(source=source, level__gte=Level.SECTION).count()
-    assert outline_storage.ensure_abstracts(source, most=2) == 2
-    assert not outline_storage.of(source)[0].abstract
-    assert outline_storage.ensure_abstracts(source) == upper - 2
+    assert outline_storage.ensure_abstracts(source) == upper
     assert outline_storage.ensure_abstracts(source) == 0
     assert outline_storage.of(source)[0].abstract == f"It is about point {upper}."
     assert "It is about point 1." in llm.prompts[-1].text
@@ -387,8 +384,26 @@ def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(
     for _ in range(2):
         with TestCase.captureOnCommitCallbacks(execute=True):
             assert page.get(f"/videos/{source.video_id}/").status_code == 200
-    assert sent == [source.pk]
-    cache.clear()
+    assert sent == [AbstractsRequest.objects.get(source=source).pk]
+
+
+def test_abstracts_are_requested_until_they_are_written(
+    collection: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, answers = indexed(collection), ["", "It is about points."]
+    settings.LLM_PROVIDER = "ollama"
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: answers[0]))
+    request = outline_storage.request_abstracts(source)
+    assert request
+    tasks.write_abstracts(request.pk)
+    request.refresh_from_db()
+    assert (request.error_code, AbstractsRequest.objects.due().exists()) == ("model_server", False)
+    del answers[0]
+    AbstractsRequest.objects.update(run_after=None)
+    tasks.write_abstracts(request.pk)
+    assert outline_storage.of(source)[0].abstract == "It is about points."
+    assert not AbstractsRequest.objects.exists()
+    assert outline_storage.request_abstracts(source) is None
 
 
 def test_sentences_are_shown_with_a_capital_and_an_end() -> None:

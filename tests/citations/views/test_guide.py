@@ -13,8 +13,6 @@ from citations.guide.items import GuideItem, SourceGuide
 from citations.models import Guide, Node, Source, State
 from citations.passages import Locator
 from tests.citations.talks import talk_in
-from transcripts import locks
-from transcripts.locks import Lock
 from transcripts.models import Collection, WorkerPulse
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -144,7 +142,7 @@ def test_chapters_are_asked_for_again_once_their_source_is_ready(
 
 def test_a_guide_that_is_being_made_says_so(browser: Client, talk: Source) -> None:
     Guide.objects.all().delete()
-    with locks.hold(Lock.GUIDE, talk.pk):
+    with guide_storage.request(talk).hold():
         coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
     assert coming
     assert "Its guide is being made." in coming.text()

@@ -336,7 +336,7 @@ def test_the_schedule_goes_on_after_a_failure(
     monkeypatch.setattr(backups, "back_up", back_up)
     ran = kb("db", "backup", tmp_path / "b", "--every", "1d", "--keep", "2", code=130)
     assert "does not answer" in ran.err
-    assert (len(tried), pauses) == (2, [db_backups.RETRY_SECONDS, 60])
+    assert (len(tried), pauses) == (2, [600, 60])
     assert list(tmp_path.iterdir()) == [tried[1]]
 
 

@@ -106,7 +106,7 @@ def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: She
     later = timezone.now() + timedelta(hours=1)
     started = time.monotonic()
     with _worker(
-        lambda job: job.put_back(until=later, error=RateLimited("YouTube wants fewer calls."))
+        lambda job: job.postpone(until=later, error=RateLimited("YouTube wants fewer calls."))
     ):
         result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     assert time.monotonic() - started < transcript_request.PATIENCE

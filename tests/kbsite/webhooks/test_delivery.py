@@ -13,7 +13,7 @@ from citations.models import State
 from kbsite import tasks as site_tasks
 from kbsite.auth import Caller, scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent, WebhookKind
-from kbsite.webhooks import delivery, messages, registry, sending, signatures
+from kbsite.webhooks import delivery, messages, receivers, registry, signatures
 from tests.makers import make_source, make_user, make_video
 from tests.webhook_receiver import WebhookReceiver
 from transcripts.errors import InvalidUrl
@@ -231,7 +231,7 @@ def test_an_answer_without_end_is_not_read(webhook: Webhook, receiver: WebhookRe
 def test_a_slow_trickle_is_cut_off(
     webhook: Webhook, receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "ALL_SECONDS", 0.5)
+    monkeypatch.setattr(receivers, "ALL_SECONDS", 0.5)
     receiver.answer = "trickle"
     row = registry.make_test(webhook)
     begun = time.monotonic()
@@ -261,8 +261,8 @@ def test_a_name_that_leads_into_this_machine_is_not_connected_to(
     port = int(receiver.url.split(":")[2].split("/")[0])
     answer = [(2, 1, 6, "", ("127.0.0.1", port))]
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: answer)
-    with pytest.raises(sending.ReceiverFailed, match="no public address"):
-        sending.post(f"https://hooks.example.org:{port}/", "{}", {})
+    with pytest.raises(receivers.ReceiverFailed, match="no public address"):
+        receivers.post(f"https://hooks.example.org:{port}/", "{}", {})
 
 
 def test_what_another_process_sends_is_not_sent_twice(

@@ -47,11 +47,11 @@ def tag_back(request: PageRequest) -> HttpResponse:
     gained, lost = (_read(request.POST.getlist(name)) for name in (GAINED, LOST))
     references = {reference for _, *names in (*gained, *lost) for reference in names}
     chosen = selection.select(request.access, sorted(references))  # raises for nothing at all
-    there = item_details.by_reference(chosen)
+    rows_by_reference = item_details.by_reference(chosen)
     with transaction.atomic():
         for rows, change in ((gained, "remove"), (lost, "add")):
             for tag, *names in rows:
-                if names := [name for name in names if name in there]:
+                if names := [name for name in names if name in rows_by_reference]:
                     selection.tag(selection.select(request.access, names), **{change: [tag]})
     undo_offers.forget(request, undo_offers.TAGS)
     missing_items.tell(request, chosen)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.guide import named, statements
+from citations.guide import proper_names, statements
 from citations.guide.statements import SourceSentences
 from citations.providers.languages import stop_words
 from citations.text.function_words import function_words
@@ -20,12 +20,14 @@ def read(text: str) -> SourceSentences:
 
 
 def names_of(text: str) -> list[str]:
-    return [name.text for name in named.names(read(text).statements, text)]
+    return [name.text for name in proper_names.names(read(text).statements, text)]
 
 
 def numbers_of(text: str) -> list[str]:
     own = read(text)
-    return [number.text for number in named.numbers(own.statements, own.counts, stop_words("en"))]
+    return [
+        number.text for number in proper_names.numbers(own.statements, own.counts, stop_words("en"))
+    ]
 
 
 def test_repeated_words_with_capitals_within_sentences_are_names() -> None:
