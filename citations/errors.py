@@ -152,7 +152,7 @@ class HiddenWordsNotFound(InvalidInput):
     """The words for a card to hide are not in its sentence."""
 
     code = "hidden_words_not_found"
-    default_hint = "Write words of the sentence as they stand there, or leave the field empty."
+    default_hint = "Write words exactly as in the sentence, or leave the field empty."
 
 
 class InvalidGold(InvalidInput):

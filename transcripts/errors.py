@@ -114,7 +114,8 @@ class DatabaseLost(Unavailable):
     code = "database_lost"
     default_message = "The database was out of reach."
     default_hint = (
-        "Nothing is lost. Try again in a few seconds; if it stays away, `kb doctor` says why."
+        "Nothing is lost. Try again in a few seconds; if the problem persists, `kb doctor` says "
+        "why."
     )
     retry = Retry.RESTART
 

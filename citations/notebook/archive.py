@@ -284,8 +284,8 @@ class _Contents:
         """Write the page that leads to all files."""
         title = self.collection.title if self.collection else _("Library")
         about = _(
-            "Written on %(day)s. Beside each page stands the same as a Markdown file, and beside"
-            " this one as JSON."
+            "Written on %(day)s. Each page is also there as a Markdown file, and this one as JSON "
+            "files."
         ) % {"day": date_format(timezone.localdate(), "DATE_FORMAT")}
         headings = {
             "Sources": _("Sources"),
