@@ -5,13 +5,13 @@ BIN := $(VENV)/bin
 # Set TORCH_INDEX to PyTorch's index of CPU builds where pip would otherwise bring gigabytes of GPU libraries (see the README).
 TORCH_INDEX ?=
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet
-# Tests that run at once: more than there are cores, since many of them wait for processes that they have killed.
+# Tests to run at once: more than there are cores, since many wait for processes that they have killed.
 JOBS ?= 3
-# The checks start the embedded database, but not in the data directory of the one who runs them.
+# The checks start the embedded database, but not in your own data directory.
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
 
-# Keep compiled modules: else each of the many processes that tests start compiles all of them.
+# Keep compiled modules; otherwise each of the many test processes compiles all of them.
 unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
@@ -19,13 +19,13 @@ PAGES := $(shell find templates -name '*.html')
 .PHONY: help setup dev run test image-test lint docs messages format bench release lock clean
 
 help:
-	@echo "make run    set up, start Cuebase and print its address"
-	@echo "make test   run all tests"
-	@echo "make image-test  run what the Dockerfile runs, in a fresh Debian"
-	@echo "make lint   check style, types, architecture, settings, migrations"
-	@echo "make bench  measure; results go to bench/RESULTS.md"
-	@echo "make release build the packages into dist/"
-	@echo "make setup  only prepare $(VENV) with $(BIN)/kb"
+	@echo "make run         set up, start Cuebase and print its address"
+	@echo "make test        run all tests"
+	@echo "make image-test  run the steps of the Dockerfile in a fresh Debian"
+	@echo "make lint        check style, types, architecture, settings, migrations"
+	@echo "make bench       measure, and write the results to bench/RESULTS.md"
+	@echo "make release     build the packages into dist/"
+	@echo "make setup       only prepare $(VENV), including $(BIN)/kb"
 
 setup: $(VENV)/.ready
 
@@ -50,15 +50,15 @@ $(VENV)/.dev: $(VENV)/.ready requirements.lock requirements-dev.lock
 run: setup
 	@$(BIN)/kb serve --sample
 
-# Files are handed out in the order of tests/conftest.py, longest first.
-# The browser comes after the rest: what a page does within seconds is part of what is tested. A
-# test that fails there runs once more; the summary lists it.
+# Test files run in the order of tests/conftest.py, longest first.
+# Browser tests run last and alone, because they test what a page does within seconds. One that
+# fails runs once more; the summary lists it.
 test: dev
 	sh tests/frontend/check.sh test
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser --ignore tests/image
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 -raR tests/browser
 
-# What the Dockerfile runs, in a fresh Debian: two to three minutes, as root, with mmdebstrap.
+# The steps of the Dockerfile in a fresh Debian: two to three minutes, as root, with mmdebstrap.
 image-test: dev
 	$(BIN)/python -m pytest tests/image
 
@@ -72,11 +72,11 @@ lint: dev
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(DEPLOY) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# The catalogues of kbsite/locale, from the code; needs xgettext and msgmerge of GNU gettext.
+# Update the catalogues in kbsite/locale from the code; needs xgettext and msgmerge of GNU gettext.
 messages: dev
 	$(SCRATCH) $(BIN)/python -m tests.architecture.translate
 
-# Pages that are written from the code.
+# Generate the pages of docs/ that come from the code.
 docs: dev
 	$(SCRATCH) $(BIN)/python -m tests.architecture
 
@@ -85,7 +85,7 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/djade $(PAGES)
 
-# About an hour and a half on two cores; each can be run by itself. A million segments: python bench/lexical.py 10000 100000 1000000
+# About an hour and a half on two cores; each script can also be run alone. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev
 	$(BIN)/python bench/bm25.py
 	$(BIN)/python bench/doors.py
@@ -101,11 +101,11 @@ bench: dev
 	$(BIN)/python bench/relating.py
 	$(BIN)/python bench/answering.py
 
-# The wheels, their bill of materials and checksums, in dist/.
+# Build the wheels, their bill of materials and checksums in dist/.
 release: setup
 	sh deploy/release.sh $(BIN)/python
 
-# A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
+# Write a new lock from pyproject.toml, in a clean environment so that no stray package gets in.
 lock:
 	sh deploy/lock.sh $(PYTHON)
 

@@ -177,9 +177,9 @@ def main() -> None:
     head = (
         f"`python bench/mcp_reading.py` finds and quotes answers in a lecture of {clock(length)} "
         f"({words:,} words; weeks 1 and 2 of NYU's course on deep learning, joined), by fixed "
-        "rules in place of a model: it recognizes the answer among five hits, reads around it "
-        "with a time at each sentence, and has the quote checked. Each kind has four questions. "
-        f"The definitions of the tools are {definitions():,} tokens more, once."
+        "rules instead of a model: it recognises the answer among five hits, reads around it "
+        "with a time at each sentence, and has the quote checked. There are four questions of each "
+        f"kind. The tool definitions add {definitions():,} tokens, once."
     )
     before, _, rest = PAGE.read_text().partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
@@ -210,7 +210,7 @@ def fill() -> tuple[int, int]:
 async def measure() -> list[str]:
     """Return the table."""
     LOCAL_CALLER.set(await in_thread(lambda: Caller(user=owner(), scope=everything())))
-    rows = ["| question | found | quoted | calls | tokens | most |", "|---|---|---|---|---|---|"]
+    rows = ["| Question | found | quoted | calls | tokens | most |", "|---|---|---|---|---|---|"]
     for name, (way, questions) in WAYS.items():
         findings = [await _find(way, question) for question in questions]
         calls, spent, right, quoted = zip(*findings, strict=True)

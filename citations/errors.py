@@ -6,7 +6,7 @@ from transcripts.errors import Conflict, InvalidInput, NotFound, Retry, TooLarge
 
 
 class SourceNotFound(NotFound):
-    """No source with that id in the collections the caller may see."""
+    """The caller can see no source with this id."""
 
     code = "source_not_found"
     default_hint = "`kb sources`, the Library page and the tool list_sources show all sources."
@@ -19,14 +19,14 @@ class PassageNotFound(NotFound):
 
 
 class SourceNotRead(Unavailable):
-    """The document has not been read to its end yet."""
+    """The document has not been read completely yet."""
 
     code = "source_not_read"
     default_message = "Its source is being indexed; its words are not all there yet."
 
 
 class PageNotFound(NotFound):
-    """The document has no page of that number, or none yet."""
+    """The document has no page with this number, or none yet."""
 
     code = "page_not_found"
 
@@ -41,7 +41,7 @@ class DocumentNotFound(NotFound):
 
 
 class LectureNotFound(NotFound):
-    """No lecture with that id in the collections the caller may see."""
+    """The caller can see no lecture with this id."""
 
     code = "lecture_not_found"
     default_message = "There is no such lecture."
@@ -55,13 +55,13 @@ class LectureEnded(Conflict):
 
 
 class WindowTaken(Conflict):
-    """The index belongs to a window with another text."""
+    """The index is already used for a window with another text."""
 
     code = "window_taken"
 
 
 class CitationNotFound(NotFound):
-    """No citation with that id in the collections the caller may see."""
+    """The caller can see no citation with this id."""
 
     code = "citation_not_found"
     default_message = "There is no such citation."
@@ -71,61 +71,61 @@ class CitationNotFound(NotFound):
 
 
 class ConversationNotFound(NotFound):
-    """No conversation of the caller's with that id."""
+    """The caller has no conversation with this id."""
 
     code = "conversation_not_found"
     default_message = "There is no such conversation."
 
 
 class AnswerNotFound(NotFound):
-    """No answer with that id in the caller's conversations."""
+    """The caller's conversations contain no answer with this id."""
 
     code = "answer_not_found"
     default_message = "There is no such answer."
 
 
 class NoteNotFound(NotFound):
-    """No note with that id in the collections the caller may see."""
+    """The caller can see no note with this id."""
 
     code = "note_not_found"
     default_message = "There is no such note."
 
 
 class SharedLinkNotFound(NotFound):
-    """A shared link has expired or was revoked, or what it showed may not be shared any more."""
+    """The shared link has expired or was revoked, or its content may no longer be shared."""
 
     code = "shared_link_not_found"
 
 
 class CannotBeCut(InvalidInput):
-    """What a shared link is to play cannot be cut out of its audio or video file."""
+    """The clip for a shared link cannot be cut out of its audio or video file."""
 
     code = "cannot_be_cut"
     default_hint = "Share the text alone."
 
 
 class CutterBusy(Unavailable):
-    """Another clip is being cut out of its file."""
+    """Another clip is being cut."""
 
     code = "cutter_busy"
     default_hint = "Try again in half a minute, or share the text alone."
 
 
 class LinksNotAllowed(Conflict):
-    """The collection's owners do not allow links for people without an account."""
+    """The collection's owners do not allow shared links."""
 
     code = "links_not_allowed"
 
 
 class HighlightNotFound(NotFound):
-    """No highlight with that id that the caller may see."""
+    """The caller can see no highlight with this id."""
 
     code = "highlight_not_found"
     default_message = "There is no such highlight."
 
 
 class ArchiveNotFound(NotFound):
-    """No archive of the caller's with that id, or it holds what they may no longer read."""
+    """The caller has no archive with this id, or may no longer read all of its contents."""
 
     code = "archive_not_found"
     default_message = "There is no such archive."
@@ -143,20 +143,20 @@ class AlreadyAnswering(Conflict):
 
 
 class InvalidFilter(InvalidInput):
-    """A filter has a value that cannot be understood."""
+    """A filter has an invalid value."""
 
     code = "invalid_filter"
 
 
 class HiddenWordsNotFound(InvalidInput):
-    """The words that a card is to hide are not in its sentence."""
+    """The words for a card to hide are not in its sentence."""
 
     code = "hidden_words_not_found"
-    default_hint = "Write words of the sentence as they stand there, or leave the field empty."
+    default_hint = "Write words exactly as in the sentence, or leave the field empty."
 
 
 class InvalidGold(InvalidInput):
-    """A line of a gold file cannot be understood."""
+    """A gold file has an invalid line."""
 
     code = "invalid_gold"
 
@@ -172,7 +172,7 @@ class InvalidProvider(InvalidInput):
 
 
 class EmbeddingMismatch(Conflict):
-    """The settings name another embedding model than the library is locked to."""
+    """The settings name an embedding model other than the one the library is locked to."""
 
     code = "embedding_mismatch"
     retry = Retry.SETTINGS
@@ -197,14 +197,14 @@ class ModelError(Unavailable):
 
 
 class ModelMissing(ModelError):
-    """A local model is not on this machine. Searching and ingesting download nothing."""
+    """A local model is not on this machine. Searching and indexing never download models."""
 
     code = "model_missing"
     default_hint = "`kb models` lists missing models, `kb models fetch` downloads them."
 
 
 class ModelServerError(ModelError):
-    """A model's server is unreachable, too slow, or answered with an error or nonsense.
+    """A model's server is unreachable, too slow, or returned an error or an invalid response.
 
     Retrying later may help.
     """
@@ -226,35 +226,35 @@ class ModelRefused(ModelError):
 
 
 class PageImageBusy(Unavailable):
-    """Another page takes long to draw."""
+    """Another page image is taking a long time to render."""
 
     code = "page_image_busy"
     default_hint = "Try again in half a minute; the page is shown as text."
 
 
 class DocumentEncrypted(InvalidInput):
-    """The file opens only with a password."""
+    """The file is protected by a password."""
 
     code = "document_encrypted"
     default_hint = "Save a copy without the password and add that."
 
 
 class DocumentBroken(InvalidInput):
-    """The file is damaged, or not of the format it claims."""
+    """The file is damaged, or its format is not what it claims."""
 
     code = "document_broken"
     default_hint = "Open it in another program, save or print it as a new file, and add that."
 
 
 class DocumentWithoutText(InvalidInput):
-    """The file has no text: scanned pages, pictures, or nothing."""
+    """The file has no text: it has scanned pages or pictures, or is empty."""
 
     code = "document_without_text"
     default_hint = "Run text recognition (OCR) on it and add the result."
 
 
 class DocumentUnknown(InvalidInput):
-    """No reader reads files of this content."""
+    """Files with this content are not supported."""
 
     code = "document_unknown"
     default_hint = "Add a PDF, Markdown, text or HTML file."

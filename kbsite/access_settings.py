@@ -15,15 +15,17 @@ PUBLIC_URL = option(
 OIDC_ISSUER = option(
     "OIDC_ISSUER", "", "Address of your organisation's OIDC provider; empty: local accounts only."
 )
-OIDC_CLIENT_ID = option("OIDC_CLIENT_ID", "", "Id of this server at the provider.")
-OIDC_CLIENT_SECRET = option("OIDC_CLIENT_SECRET", "", "Its secret there.", secret=True)
+OIDC_CLIENT_ID = option("OIDC_CLIENT_ID", "", "Client id of this server at the provider.")
+OIDC_CLIENT_SECRET = option(
+    "OIDC_CLIENT_SECRET", "", "Client secret of this server at the provider.", secret=True
+)
 OIDC_NAME = option("OIDC_NAME", "your organisation", "Name of the provider on the sign-in page.")
-OIDC_SCOPES = option("OIDC_SCOPES", ["openid", "profile"], "Scopes that the provider is asked for.")
+OIDC_SCOPES = option("OIDC_SCOPES", ["openid", "profile"], "Scopes requested from the provider.")
 OIDC_GROUPS_CLAIM = option("OIDC_GROUPS_CLAIM", "groups", "Claim that lists a user's groups.")
 OIDC_GROUPS = option(
     "OIDC_GROUPS",
     [],
-    "Groups of the provider as members, as group=collection:role; role is viewer, editor or owner.",
+    "Groups whose users become members, as group=collection:role; role: viewer, editor or owner.",
 )
 for _rule in OIDC_GROUPS:
     if not re.fullmatch(r".+=[^:]+:(viewer|editor|owner)", _rule):
@@ -70,12 +72,12 @@ OAUTH_REGISTRATION = option(
 OAUTH_CLIENT_DOCUMENTS = option(
     "OAUTH_CLIENT_DOCUMENTS",
     True,
-    "Applications may name themselves by an https address, which this server then fetches.",
+    "Applications may identify themselves by an https address, which this server then fetches.",
 )
 OAUTH_REDIRECT_SCHEMES = option(
     "OAUTH_REDIRECT_SCHEMES",
     ["cursor", "vscode", "vscode-insiders"],
-    "Schemes of addresses at which programs get their codes, besides https and this machine's.",
+    "URL schemes allowed in redirect addresses, besides https and http on the user's machine.",
 )
 OAUTH_DAYS = option(
     "OAUTH_DAYS", 60, "Days after which a connection that is not used ends.", least=1
@@ -130,7 +132,7 @@ SILENCED_SYSTEM_CHECKS = [
 WEBHOOK_PRIVATE_ADDRESSES = option(
     "WEBHOOK_PRIVATE_ADDRESSES",
     False,
-    "Webhooks may go to private addresses, and without https: every user reaches your network.",
+    "Webhooks may use private addresses and http: every user can then reach your network.",
 )
 
 # Programs that use another machine's library
@@ -141,9 +143,9 @@ CUEBASE_SERVER = option(
     "Address of a server whose library `kb` uses (https://kb.example.org); empty: that of this "
     "machine.",
 )
-CUEBASE_TOKEN = option("CUEBASE_TOKEN", "", "Token of the user there.", secret=True)
+CUEBASE_TOKEN = option("CUEBASE_TOKEN", "", "Token for that server.", secret=True)
 CUEBASE_PLAIN_HTTP = option(
     "CUEBASE_PLAIN_HTTP",
     False,
-    "Programs may send tokens without https to servers that are not this machine.",
+    "Programs may send tokens without https to servers other than this machine.",
 )

@@ -41,7 +41,7 @@ class Caller:
             hint = "Connect it again and allow it to add and change."
             raise Forbidden("This connection may only read.", hint=hint)
         raise Forbidden(
-            "This token may only read.", hint="Make one with `kb token create --write`."
+            "This token may only read.", hint="Create one with `kb token create --write`."
         )
 
     def renewed(self) -> "Caller | None":

@@ -10,15 +10,17 @@ CHUNK_SIZE_SECONDS = option(
     "CHUNK_SIZE_SECONDS", 300, "Length of a time chunk.", least=10, most=86_400
 )
 PREVIEW_LENGTH = option(
-    "PREVIEW_LENGTH", 500, "Characters shown of a transcript that is too long.", least=1
+    "PREVIEW_LENGTH", 500, "Characters in the preview of a transcript that is too long.", least=1
 )
 MAX_FULL_TRANSCRIPT_LENGTH = option(
-    "MAX_FULL_TRANSCRIPT_LENGTH", 50_000, "Characters up to which a transcript is shown whole."
+    "MAX_FULL_TRANSCRIPT_LENGTH",
+    50_000,
+    "Up to this number of characters, a transcript is shown whole.",
 )
 SEARCH_SEGMENT_SECONDS = option(
     "SEARCH_SEGMENT_SECONDS",
     30,
-    "Length of the segments that a search in a recording ranks.",
+    "Length of the segments that a search within a recording ranks.",
     least=1,
     most=86_400,
 )
@@ -28,25 +30,25 @@ SEARCH_SEGMENT_SECONDS = option(
 CHUNK_SIZE = option(
     "CHUNK_SIZE",
     500,
-    "Usual length of a passage in characters. After a change, `kb db reindex` splits anew.",
+    "Usual length of a passage in characters. After a change, run `kb db reindex`.",
     least=100,
     most=5_000,
 )
 CHUNK_OVERLAP = option(
-    "CHUNK_OVERLAP", 150, "Characters that a passage shares with the one before it."
+    "CHUNK_OVERLAP", 150, "Characters that a passage shares with the previous one."
 )
 CHUNK_PERCENTILE = option(
     "CHUNK_PERCENTILE",
     80.0,
-    "Percentile of the distances between sentences above which the subject changes: "
-    "more cuts at a low one.",
+    "Percentile of the distances between sentences above which the subject changes; "
+    "lower: more cuts.",
     most=100,
 )
 ADD_FULL_STOPS = option(
     "ADD_FULL_STOPS",
     True,
-    "Put full stops and question marks into English captions that have few or none; the words "
-    "stay. A small model that comes with Cuebase says where.",
+    "Add full stops and question marks to English captions that have few or none, with a small "
+    "built-in model. Words stay unchanged.",
 )
 if CHUNK_OVERLAP >= CHUNK_SIZE:
     raise OPTIONS["CHUNK_OVERLAP"].refusal(CHUNK_OVERLAP, f"less than CHUNK_SIZE ({CHUNK_SIZE})")
@@ -60,26 +62,26 @@ BM25_K1 = option(
     most=2,  # more would overflow the packed scores of ``transcripts.bm25``
 )
 BM25_B = option(
-    "BM25_B", 0.75, "Search by words: how much a long passage is marked down; 0: not.", most=1
+    "BM25_B", 0.75, "Search by words: how much long passages are penalised; 0: not at all.", most=1
 )
 SEARCH_CANDIDATES = option(
     "SEARCH_CANDIDATES",
     50,
-    "Candidates by words and by meaning for ten results; in proportion for more.",
+    "Candidates by words and by meaning for ten results; more in proportion.",
     least=10,
     most=500,
 )
 RRF_K = option(
     "RRF_K",
     60,
-    "K of reciprocal rank fusion, 1 / (K + rank): a small one favours the first ranks.",
+    "K of reciprocal rank fusion, 1 / (K + rank); a small K favours the first ranks.",
     least=1,
     most=10_000,
 )
 DUPLICATE_SIMILARITY = option(
     "DUPLICATE_SIMILARITY",
     0.9,
-    "Share of common words (Jaccard) from which passages are folded as near-duplicates.",
+    "Share of common words (Jaccard) from which passages count as near-duplicates.",
     most=1,
 )
 
@@ -95,7 +97,10 @@ EMBEDDING_MODEL = option(
     "EMBEDDING_MODEL", "", "A model of that provider, by name or folder; empty: its default."
 )
 EMBEDDING_DIMENSIONS = option(
-    "EMBEDDING_DIMENSIONS", 0, "Vector length of an unknown remote model; 0: known.", most=4_000
+    "EMBEDDING_DIMENSIONS",
+    0,
+    "Vector length of a remote model unknown to Cuebase; 0: as known.",
+    most=4_000,
 )
 MODEL_THREADS = option(
     "MODEL_THREADS",
@@ -107,7 +112,7 @@ MODEL_THREADS = option(
 MODEL_IDLE_SECONDS = option(
     "MODEL_IDLE_SECONDS",
     300.0,
-    "Seconds after which an unused local model leaves memory; loading takes a second. 0: never.",
+    "Seconds after which an unused local model is unloaded; loading takes a second. 0: never.",
 )
 RERANKER = option(
     "RERANKER",
@@ -125,15 +130,15 @@ LLM_PROVIDER = option(
     "none",
     "Language model for answers, HyDE and chunk contexts: none, openai, anthropic or ollama.",
 )
-LLM_MODEL = option("LLM_MODEL", "", "A model of that provider; empty: a small one that is tested.")
+LLM_MODEL = option("LLM_MODEL", "", "A model of that provider; empty: a small default model.")
 LLM_BASE_URL = option(
     "LLM_BASE_URL", "", "Another server that speaks the provider's API; empty: the provider's own."
 )
 _prices = option(
     "LLM_PRICES",
     [],
-    "Prices of a million input, cached and output tokens, such as 0.25,0.025,2, for the metric "
-    "of costs; empty: no costs.",
+    "Prices per million input, cached and output tokens, such as 0.25,0.025,2, for the cost "
+    "metric; empty: no costs.",
 )
 try:
     LLM_PRICES = [float(price) for price in _prices]
@@ -163,7 +168,7 @@ DISABLE_HYDE = option(
 UNSUPPORTED_CLAIMS = option(
     "UNSUPPORTED_CLAIMS",
     "drop",
-    "What happens to a claim of the language model that no quote supports: drop or mark.",
+    "What to do with a language model's claim that no quote supports: drop or mark.",
     among=("drop", "mark"),
 )
 VOYAGE_API_KEY = option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
@@ -175,14 +180,16 @@ VOYAGE_BASE_URL = option(
     "VOYAGE_BASE_URL", "https://api.voyageai.com/v1", "Address of Voyage AI's API."
 )
 OPENAI_BASE_URL = option(
-    "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAI's API, or a server that speaks it."
+    "OPENAI_BASE_URL",
+    "https://api.openai.com/v1",
+    "Address of OpenAI's API, or of a server that speaks it.",
 )
 OLLAMA_BASE_URL = option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Address of Ollama.")
 MODEL_TIMEOUT_SECONDS = option(
     "MODEL_TIMEOUT_SECONDS",
     0.0,
-    "Longest silence of a model server; 0: 30 seconds, and 180 for a language model on a server of "
-    "your own.",
+    "Longest wait for a model server; 0: 30 seconds, and 180 for a language model on your own "
+    "server.",
 )
 
 # Documents and lectures
@@ -230,10 +237,10 @@ YOUTUBE_PACING_SECONDS = option(
     "YOUTUBE_PACING_SECONDS", 12.0, "Usual pause between two videos requested from YouTube."
 )
 YOUTUBE_TIMEOUT_SECONDS = option(
-    "YOUTUBE_TIMEOUT_SECONDS", 20.0, "Time limit for one response of YouTube."
+    "YOUTUBE_TIMEOUT_SECONDS", 20.0, "Time limit for one response from YouTube."
 )
 YOUTUBE_MAX_BYTES = option(
-    "YOUTUBE_MAX_BYTES", 20_000_000, "Size limit of one response of YouTube."
+    "YOUTUBE_MAX_BYTES", 20_000_000, "Size limit of one response from YouTube."
 )
 MAX_UPLOAD_BYTES = option("MAX_UPLOAD_BYTES", 20_000_000, "Size limit of a caption file.")
 MAX_MEDIA_BYTES = option(

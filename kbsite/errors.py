@@ -49,7 +49,7 @@ CHALLENGE = 'Bearer realm="cuebase"'
 
 
 class Outdated(Conflict):
-    """The resource is not the version that the caller named any more."""
+    """The resource has changed since the version that the caller named."""
 
     code = "outdated"
     default_message = "This was changed since you read it."
@@ -57,7 +57,7 @@ class Outdated(Conflict):
 
 
 class KeyReused(InvalidInput):
-    """Another request had this Idempotency-Key."""
+    """This Idempotency-Key was used for a different request."""
 
     code = "key_reused"
     default_message = "Another request with this Idempotency-Key was answered."
@@ -65,7 +65,7 @@ class KeyReused(InvalidInput):
 
 
 class StillRunning(Conflict):
-    """The first request with this Idempotency-Key has no answer yet."""
+    """The first request with this Idempotency-Key is still being processed."""
 
     code = "still_running"
     default_message = "The first request with this Idempotency-Key is still being worked on."
@@ -73,7 +73,7 @@ class StillRunning(Conflict):
 
 
 class RightsChanged(Conflict):
-    """Who repeats a request may not see all that was seen when it was answered."""
+    """The caller may no longer see everything in the response to the first request."""
 
     code = "rights_changed"
     default_message = "You may see or change less than when this request was answered."
@@ -98,7 +98,7 @@ FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
 
 
 class Overloaded(Unavailable):
-    """More requests came than can be worked on."""
+    """The server has more requests than it can process."""
 
     code = "overloaded"
     default_message = "The server is busy."

@@ -19,8 +19,8 @@ TERMS: Final = (
     GlossaryTerm(
         word=_("answer"),
         meaning=_(
-            "What Cuebase writes to a question: claims, each with the citations that carry it. "
-            "Where the sources say nothing, it is a refusal."
+            "Cuebase's response to a question: claims, each supported by citations. If the "
+            "sources say nothing, the answer is a refusal."
         ),
     ),
     GlossaryTerm(
@@ -31,23 +31,25 @@ TERMS: Final = (
     GlossaryTerm(
         word=_("chunk"),
         meaning=_(
-            "A piece of a source as it is indexed; readers see passages. A time chunk is another"
-            " thing: a stretch of a transcript that is read at once. Parameters call it chunk."
+            "The unit in which a source is indexed; readers see passages. A time chunk is a "
+            "stretch of a transcript that is read at once; parameters call it chunk."
         ),
         avoided=("snippet", "snippets", "fragment of text"),
     ),
     GlossaryTerm(
         word=_("citation"),
-        meaning=_("A quote that was found word for word in its source, and where it stands."),
+        meaning=_("A quote that was found word for word in its source, with its place."),
     ),
     GlossaryTerm(
         word=_("collection"),
-        meaning=_("A part of the library with members, who see and change what is in it."),
+        meaning=_(
+            "A part of the library with its own members, who may see or change its contents."
+        ),
         avoided=("shelf", "shelves", "workspace", "workspaces", "bucket"),
     ),
     GlossaryTerm(
         word=_("conversation"),
-        meaning=_("Questions that follow each other, with their answers."),
+        meaning=_("A series of questions with their answers."),
         avoided=("chat history", "chat session"),
     ),
     GlossaryTerm(
@@ -57,61 +59,65 @@ TERMS: Final = (
     ),
     GlossaryTerm(
         word=_("feed"),
-        meaning=_("A playlist or a channel of which new videos are fetched."),
+        meaning=_("A playlist or a channel whose new videos are fetched."),
         avoided=("subscription", "subscriptions"),
     ),
     GlossaryTerm(
         word=_("guide"),
         meaning=_(
-            "What a source is about, in its own sentences: terms, names, numbers, and questions "
+            "A description of a source in its own sentences: terms, names, numbers, and questions "
             "that it answers."
         ),
         avoided=("synopsis", "cheat sheet"),
     ),
     GlossaryTerm(
         word=_("highlight"),
-        meaning=_("Words of a source that a reader keeps, in a colour, with a note and tags."),
+        meaning=_(
+            "A passage that a reader has marked in a colour, with an optional note and tags."
+        ),
         avoided=("underlining", "clipping", "clippings"),
     ),
     GlossaryTerm(
         word=_("index"),
         meaning=_(
-            "To prepare a source so that it is found: by words within seconds, by meaning once "
-            "its chunks are embedded."
+            "To prepare a source for the search: by words within seconds, by meaning once its "
+            "chunks are embedded."
         ),
         avoided=("re-index", "re-indexing", "ingest", "ingests", "ingestion"),
     ),
     GlossaryTerm(
         word=_("job"),
-        meaning=_("Work that goes on by itself, such as fetching a video. Activity shows it."),
+        meaning=_("Work in the background, such as fetching a video. Activity lists jobs."),
         avoided=("background task", "background job"),
     ),
     GlossaryTerm(
         word=_("lecture"),
-        meaning=_(
-            "Speech that is followed live, or replayed, with the citations that belong to it."
-        ),
+        meaning=_("Speech, live or replayed, with matching citations from your sources."),
         avoided=("live session", "lecture session"),
     ),
     GlossaryTerm(
         word=_("library"),
-        meaning=_("Everything that you may read, of all your collections."),
+        meaning=_("Everything that you may read, in all your collections."),
         avoided=("repository of knowledge", "corpus"),
     ),
     GlossaryTerm(
         word=_("mark"),
-        meaning=_("Your judgment that a hit is right or wrong; it measures the search."),
+        meaning=_("Your judgment that a hit is right or wrong, used to measure the search."),
         avoided=("thumbs up", "thumbs down", "star rating"),
     ),
     GlossaryTerm(
         word=_("member"),
-        meaning=_("Who belongs to a collection: a viewer reads, an editor adds, an owner decides."),
+        meaning=_(
+            "A user who belongs to a collection: a viewer reads, an editor adds, an owner manages "
+            "members."
+        ),
         avoided=("collaborator", "collaborators", "contributor"),
     ),
     GlossaryTerm(
         word=_("note"),
         meaning=_(
-            "Text that you write or an answer that you keep, seen by readers of its collection."
+            "Text that you write or an answer that you save, visible to the readers of its "
+            "collection."
         ),
         avoided=("memo", "memos"),
     ),
@@ -122,32 +128,32 @@ TERMS: Final = (
     ),
     GlossaryTerm(
         word=_("passage"),
-        meaning=_("A part of a source that a search finds; in a list of results, a hit."),
+        meaning=_("A part of a source found by a search; in a list of results, a hit."),
         avoided=("excerpt", "excerpts"),
     ),
     GlossaryTerm(
         word=_("recording"),
-        meaning=_("A video, or anything else that was said, with its transcript."),
+        meaning=_("A video or other recorded speech, with its transcript."),
         avoided=("footage", "media item"),
     ),
     GlossaryTerm(
         word=_("sign in"),
-        meaning=_("To tell Cuebase who you are."),
+        meaning=_("To identify yourself to Cuebase."),
         avoided=("log in", "login", "log out", "logout", "sign-on"),
     ),
     GlossaryTerm(
         word=_("source"),
-        meaning=_("What can be searched and cited: a recording in one language, or a document."),
+        meaning=_("A recording in one language, or a document, that can be searched and cited."),
         avoided=("asset", "assets", "knowledge item"),
     ),
     GlossaryTerm(
         word=_("token"),
-        meaning=_("A secret by which a program acts for you."),
+        meaning=_("A secret with which a program acts for you."),
         avoided=("access key", "personal access token"),
     ),
     GlossaryTerm(
         word=_("transcript"),
-        meaning=_("What is said in a recording, in one language, with times."),
+        meaning=_("The text of a recording, in one language, with times."),
         avoided=("transcription", "transcriptions"),
     ),
 )

@@ -60,7 +60,7 @@ def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
 
 def _require_inviter(request: PageRequest) -> None:
     if not request.user.has_perm("auth.add_user"):
-        raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
+        raise Forbidden("You may not make accounts.", hint="Ask the operator of this server.")
 
 
 def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:

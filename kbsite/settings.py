@@ -68,7 +68,7 @@ def _make_secret_key(path: Path) -> str:
 
 
 _secret_key = option(
-    "SECRET_KEY", "", "Signs sessions and links; empty: one in the data directory.", secret=True
+    "SECRET_KEY", "", "Key for sessions and links; empty: one in the data directory.", secret=True
 )
 SECRET_KEY = _secret_key or _stored_secret_key()
 DEBUG = option("DEBUG", False, "Django's debug pages; never on a server that others can reach.")
@@ -82,7 +82,7 @@ SECURE = option(
     "SECURE", False, "An HTTPS proxy sets X-Forwarded-Proto: secure cookies, HSTS, redirect."
 )
 TRUSTED_PROXIES = option(
-    "TRUSTED_PROXIES", [], "Addresses or networks of proxies whose X-Forwarded-For is believed."
+    "TRUSTED_PROXIES", [], "Addresses or networks of proxies whose X-Forwarded-For is trusted."
 )
 for _proxy in TRUSTED_PROXIES:
     try:
@@ -227,7 +227,7 @@ _database: dict[str, Any] = (
     dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
 )
 DB_POOL_SIZE = option(
-    "DB_POOL_SIZE", 20, "Database connections, and so work at once, per process.", least=1
+    "DB_POOL_SIZE", 20, "Database connections, and so concurrent requests, per process.", least=1
 )
 DATABASES = {
     "default": {
@@ -244,20 +244,20 @@ DATABASES = {
 # Being watched
 
 METRICS_TOKEN = option(
-    "METRICS_TOKEN", "", "Bearer token that reads /metrics; empty: superusers alone.", secret=True
+    "METRICS_TOKEN", "", "Bearer token for /metrics; empty: superusers only.", secret=True
 )
 WORKER_METRICS_PORT = option(
     "WORKER_METRICS_PORT",
     0,
-    "Port of HOST on which `kb worker` shows its metrics to everybody; 0: none.",
+    "Port of HOST on which `kb worker` exposes its metrics, without a token; 0: none.",
     most=65_535,
 )
-AUDIT_DAYS = option("AUDIT_DAYS", 365, "Days that the audit trail is kept; 0: for good.")
+AUDIT_DAYS = option("AUDIT_DAYS", 365, "Days for which the audit trail is kept; 0: forever.")
 LOG_FORMAT = option(
     "LOG_FORMAT", "text", "Format of the log of servers and workers.", among=("text", "json")
 )
 OTEL_EXPORTER_OTLP_ENDPOINT = option(
-    "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP address that gets traces; empty: none are made."
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP address for traces; empty: no tracing."
 )
 _is_json = LOG_FORMAT == "json"
 _json = {
@@ -340,29 +340,27 @@ CELERY_BEAT_SCHEDULE = {
 API_CALLS_PER_MINUTE = option(
     "API_CALLS_PER_MINUTE",
     1_200,
-    "REST calls per minute of one token, or of one user without a token; 0: any number.",
+    "REST calls per minute per token, or per user without a token; 0: no limit.",
 )
 QUESTIONS_PER_MINUTE = option(
-    "QUESTIONS_PER_MINUTE", 60, "Questions per minute by REST or in the browser; 0: any number."
+    "QUESTIONS_PER_MINUTE", 60, "Questions per minute over REST or in the browser; 0: no limit."
 )
 ADDITIONS_PER_MINUTE = option(
     "ADDITIONS_PER_MINUTE",
     300,
-    "Requests per minute that upload files or add addresses; 0: any number.",
+    "Requests per minute that upload files or add addresses; 0: no limit.",
 )
 STREAMS_AT_ONCE = option(
-    "STREAMS_AT_ONCE",
-    20,
-    "Event streams of one user in one process, such as open pages; 0: any number.",
+    "STREAMS_AT_ONCE", 20, "Event streams per user and process, such as open pages; 0: no limit."
 )
 
 # MCP
 
 MCP_CALLS_PER_MINUTE = option(
-    "MCP_CALLS_PER_MINUTE", 120, "Calls per minute and token; 0: any number."
+    "MCP_CALLS_PER_MINUTE", 120, "MCP calls per minute and token; 0: no limit."
 )
 MCP_MAX_TOKENS = option(
-    "MCP_MAX_TOKENS", 20_000, "Tokens in one tool's result, at most, unless the call sets a limit."
+    "MCP_MAX_TOKENS", 20_000, "Maximum tokens in a tool's result, unless the call sets a limit."
 )
 
 # Both halves of REST

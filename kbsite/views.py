@@ -254,7 +254,9 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _error_page(request, 403, _("You may not do this."), _("Ask whoever runs this server."))
+    return _error_page(
+        request, 403, _("You may not do this."), _("Ask the operator of this server.")
+    )
 
 
 @csrf_exempt

@@ -4,7 +4,7 @@ from transcripts.errors import CaptionError
 
 
 class ClockRestarts(CaptionError):
-    """Captions whose clock starts again. They are stored; this is a warning."""
+    """A warning: the times of the captions start again. The captions are stored."""
 
     code = "clock_restarts"
     default_hint = (
@@ -20,9 +20,7 @@ class ClockRestarts(CaptionError):
 
 
 class SameText(CaptionError):
-    """Captions with the text and times of others in their collection. They are stored; this is a
-    warning.
-    """
+    """A warning: the collection has captions with this text and these times. Both are stored."""
 
     code = "same_text"
     default_hint = "If both are the same recording, delete one of them."

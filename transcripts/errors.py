@@ -49,7 +49,7 @@ class KnowledgeBaseError(Exception):
 
 
 class UnexpectedError(KnowledgeBaseError):
-    """What an interface shows instead of an unexpected error, whose details are in the log."""
+    """An unexpected error; its details are only in the log."""
 
     code = "internal_error"
     default_message = "Something unexpected went wrong."
@@ -75,31 +75,31 @@ class InvalidInput(KnowledgeBaseError):
 
 
 class NotFound(KnowledgeBaseError):
-    """It does not exist or is not visible to the caller; the two are never distinguished."""
+    """The object does not exist, or the caller may not see it; the two are never distinguished."""
 
     code = "not_found"
 
 
 class Forbidden(KnowledgeBaseError):
-    """The caller may see it but not change it in this way."""
+    """The caller may see the object but not change it in this way."""
 
     code = "forbidden"
 
 
 class Conflict(KnowledgeBaseError):
-    """The current state does not allow it."""
+    """The current state does not allow the request."""
 
     code = "conflict"
 
 
 class TooLarge(InvalidInput):
-    """The input exceeds the limit that the message names."""
+    """The input exceeds the limit given in the message."""
 
     code = "too_large"
 
 
 class Throttled(KnowledgeBaseError):
-    """Too many calls in too short a time."""
+    """Too many requests in too short a time."""
 
     code = "throttled"
 
@@ -117,12 +117,13 @@ class Unavailable(KnowledgeBaseError):
 
 
 class DatabaseLost(Unavailable):
-    """The database ended or restarted while work was done."""
+    """The database stopped or restarted during the work."""
 
     code = "database_lost"
     default_message = "The database was out of reach."
     default_hint = (
-        "Nothing is lost. Try again in a few seconds; if it stays away, `kb doctor` says why."
+        "Nothing is lost. Try again in a few seconds; if the problem persists, `kb doctor` says "
+        "why."
     )
     retry = Retry.RESTART
 
@@ -171,13 +172,13 @@ class JobNotFound(NotFound):
 
 
 class InvalidTime(InvalidInput):
-    """A time or a range of times that cannot be parsed."""
+    """A time or time range cannot be parsed."""
 
     code = "invalid_time"
 
 
 class InvalidCursor(InvalidInput):
-    """A page cursor that this server did not issue, or that belongs to another query."""
+    """The page cursor was not issued by this server, or belongs to another query."""
 
     code = "invalid_cursor"
 
@@ -189,7 +190,7 @@ class EmptyQuery(InvalidInput):
 
 
 class InvalidUrl(InvalidInput):
-    """Not an address of a YouTube video, playlist or channel."""
+    """The address is not that of a YouTube video, playlist or channel."""
 
     code = "invalid_url"
 
@@ -198,7 +199,7 @@ class InvalidUrl(InvalidInput):
 
 
 class CaptionError(InvalidInput):
-    """A caption file that cannot be read."""
+    """The caption file cannot be read."""
 
     code = "bad_captions"
 
@@ -210,43 +211,43 @@ class EmptyCaptions(CaptionError):
 
 
 class UnknownFormat(CaptionError):
-    """Not a supported caption format."""
+    """The caption format is not supported."""
 
     code = "unknown_format"
 
 
 class BadEncoding(CaptionError):
-    """Bytes that are text in no supported encoding."""
+    """The file is not text in a supported encoding."""
 
     code = "bad_encoding"
 
 
 class LiveChat(CaptionError):
-    """The chat of a live stream instead of its captions."""
+    """The file contains the chat of a live stream, not its captions."""
 
     code = "live_chat"
 
 
 class HtmlPage(CaptionError):
-    """A web page instead of a caption file."""
+    """The file is a web page, not a caption file."""
 
     code = "html_page"
 
 
 class BadJson(CaptionError):
-    """JSON that is broken, too deeply nested, or not captions."""
+    """The JSON is broken, too deeply nested, or not captions."""
 
     code = "bad_json"
 
 
 class BadXml(CaptionError):
-    """XML that is broken, hostile, or not captions."""
+    """The XML is broken, hostile, or not captions."""
 
     code = "bad_xml"
 
 
 class CaptionsTooLarge(CaptionError, TooLarge):
-    """A caption file above the size limit."""
+    """The caption file is above the size limit."""
 
     code = "too_large"
 
@@ -308,7 +309,7 @@ class LanguageMissing(YouTubeError):
 
 
 class AgeRestricted(YouTubeError):
-    """YouTube requires a signed-in adult."""
+    """YouTube requires sign-in with an adult's account."""
 
     code = "age_restricted"
 
@@ -320,7 +321,7 @@ class PrivateVideo(YouTubeError):
 
 
 class MembersOnly(YouTubeError):
-    """The video is for members of the channel, or must be bought."""
+    """The video is only for members of the channel, or must be bought."""
 
     code = "members_only"
 
@@ -339,7 +340,7 @@ class VideoRemoved(YouTubeError):
 
 
 class Premiere(YouTubeError):
-    """Not published yet; ``retry_at`` is the start in seconds since the epoch, if known."""
+    """The video is not published yet; ``retry_at``, if known, is its start in epoch seconds."""
 
     code = "premiere"
     retry = Retry.AT_TIME
@@ -351,7 +352,7 @@ class Premiere(YouTubeError):
 
 
 class NetworkProblem(YouTubeError):
-    """No answer, a broken answer, or a server error."""
+    """YouTube did not respond, or sent a broken response or a server error."""
 
     code = "network"
     retry = Retry.NETWORK
@@ -359,7 +360,7 @@ class NetworkProblem(YouTubeError):
 
 
 class YouTubeChanged(YouTubeError):
-    """An answer that the libraries cannot parse."""
+    """YouTube sent a response that the libraries cannot parse."""
 
     code = "youtube_changed"
     retry = Retry.ONCE
@@ -367,19 +368,19 @@ class YouTubeChanged(YouTubeError):
 
 
 class HostRefused(YouTubeError):
-    """An answer pointed outside YouTube's hosts and was not followed."""
+    """A response pointed to a host outside YouTube and was not followed."""
 
     code = "host_refused"
 
 
 class ResponseTooLarge(YouTubeError):
-    """An answer exceeded the size limit and was cut off."""
+    """A response exceeded the size limit and was cut off."""
 
     code = "response_too_large"
 
 
 class GateClosed(YouTubeError):
-    """The YouTube queue pauses until ``retry_at`` (seconds since the epoch)."""
+    """The YouTube queue is paused until ``retry_at`` (seconds since the epoch)."""
 
     code = "gate_closed"
     retry = Retry.AT_TIME

@@ -21,7 +21,7 @@ from transcripts.translation import translated
 
 # Of the cues of a section, by the number of its first and its length: times (ms) and texts.
 Paragraphs = Callable[[int, int], Iterable[tuple[int, str]]]
-STOPS_NOTE: Final = "Cuebase added the full stops and question marks; the words are as they were."
+STOPS_NOTE: Final = "Cuebase added the full stops and question marks; the words are unchanged."
 
 
 class TranscriptFormat(StrEnum):

@@ -10,14 +10,14 @@ class MediaNotFound(NotFound):
 
 
 class MediaTooLarge(TooLarge):
-    """An audio or video file above the size limit."""
+    """The audio or video file is above the size limit."""
 
     code = "media_too_large"
     default_hint = "Make it smaller, or raise MAX_MEDIA_BYTES."
 
 
 class MediaWithoutCaptions(InvalidInput):
-    """An audio or video file without a transcript, which is what a library reads."""
+    """The audio or video file has no captions, and Cuebase does not recognise speech."""
 
     code = "media_without_captions"
     default_hint = (

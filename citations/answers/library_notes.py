@@ -72,7 +72,7 @@ def unready_note(sources: Sequence[Unready]) -> str:
     if len(sources) > TITLES:
         titles = _("%(titles)s and others") % {"titles": titles}
     if len(sources) >= MAX_UNREADY:
-        return _("Many sources were not ready yet when this was asked, such as %(titles)s.") % {
+        return _("Many sources were not ready yet when you asked, such as %(titles)s.") % {
             "titles": titles
         }
     return ngettext(

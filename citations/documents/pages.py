@@ -197,5 +197,5 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
         )
     raise PageNotFound(
         f"“{source.title}” has no pages.",
-        hint="It has them once it is processed; the Activity page shows the progress.",
+        hint="They appear once it is processed; the Activity page shows the progress.",
     )

@@ -239,10 +239,10 @@ def from_json(text: str) -> QualityReport:
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InvalidGold(
-            "This file holds no measurement.", hint="`kb eval … --save FILE` writes one."
+            "This file contains no measurement.", hint="`kb eval … --save FILE` writes one."
         ) from error
     if not is_sound:
-        raise InvalidGold("This file holds no measurement: a score is not a number.")
+        raise InvalidGold("This file contains no valid measurement: a score is not a number.")
     return report
 
 

@@ -245,7 +245,7 @@ def take_back(reference: UUID, *, by: Any) -> list[str]:
         deletion = waiting.filter(uuid=reference, created_by=by).first()
         if deletion is None:
             raise NotFound(
-                "There is nothing to take back: deleted items are kept for half a minute.",
+                "There is nothing to undo: deleted items are kept for half a minute.",
                 hint="Add them again; a backup has their notes and answers.",
             )
         titles: list[str] = []

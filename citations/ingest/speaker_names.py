@@ -38,7 +38,7 @@ def rename(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[S
         if label in speakers:
             raise InvalidInput(
                 f"Somebody else is called “{label}” in this transcript.",
-                hint="Write another name: who says what could not be told apart any more.",
+                hint="Choose another name, so that the speakers stay distinct.",
             )
         transcript_rows.rename_speaker(transcript, speaker, label)
         record(transcript.video, "speakers")

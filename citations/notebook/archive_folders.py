@@ -93,8 +93,8 @@ class ArchiveFolders:
     def write_index(self, title: str, *, player: Callable[[str], SafeString]) -> None:
         """Write the page that leads to all pages, with the player of each that has one."""
         about = _(
-            "Written on %(day)s. Beside each page stands the same as a Markdown file, and beside"
-            " this one as JSON."
+            "Written on %(day)s. Each page is also there as a Markdown file, and this one as JSON "
+            "files."
         ) % {"day": date_format(timezone.localdate(), "DATE_FORMAT")}
         headings = {
             "Sources": _("Sources"),

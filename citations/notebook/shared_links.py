@@ -182,7 +182,7 @@ def _shown(link: SharedLink) -> SharedItem:
         return _item(_shareable(link.author), link)
     except PassageNotFound:
         raise SharedLinkNotFound(
-            "What this link showed is not in its source any more: it was changed since.",
+            "The content of this link is no longer in its source, which has changed since.",
             hint="Ask whoever gave it to you for a new one.",
         ) from None
     except (NotFound, InvalidInput):

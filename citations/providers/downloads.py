@@ -73,7 +73,7 @@ def _list_files(name: str) -> list[RemoteFile]:
     except (JSONDecodeError, TypeError, KeyError, AttributeError) as error:
         hint = "Check HF_ENDPOINT, and whether this network requires a sign-in."
         raise ModelServerError(
-            f"What answers at {_where()} is not the Hugging Face hub.", hint=hint
+            f"The server at {_where()} is not the Hugging Face hub.", hint=hint
         ) from error
     form = next(
         (chosen for form in _FORMS if (chosen := [file for file in files if form.fullmatch(file)])),

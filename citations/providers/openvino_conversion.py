@@ -158,7 +158,7 @@ def _export(folder: Path, head: str, target: Path) -> None:
     elif ran.returncode:
         raise ModelError(
             f"{_slug(folder)} could not be converted for this machine: {message}",
-            hint="Is there enough memory and disk?",
+            hint="Check the free memory and disk space.",
         )
 
 

@@ -59,8 +59,8 @@ def reason(explanation: Explanation) -> str:
     words = ", ".join(map(quoted, named))
     if explanation.lexical_rank is None or not words:
         if not _is_near(explanation):
-            return _("It was found by its meaning, but that of other passages is nearer.")
-        return _("It says what you look for in other words: its meaning is near.")
+            return _("It was found by its meaning, but other passages are nearer.")
+        return _("It says the same in other words: its meaning is near.")
     if explanation.vector_rank is None or not _is_near(explanation):
         sentence = ngettext("It has the word %(words)s.", "It has the words %(words)s.", len(named))
     else:
@@ -83,7 +83,7 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
     names = {
         "words": _("Words"),
         "closeness": _("Meaning"),
-        "closeness with neighbours": _("Meaning of what stands around it"),
+        "closeness with neighbours": _("Meaning of the surrounding text"),
         "closeness of the source": _("The source as a whole"),
     }
     if signs:

@@ -287,8 +287,8 @@ def gap_patterns(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     folded = ["", *(word.casefold().replace("’", "'") for word in words), ""]
     for a, b, c, d in zip(folded, folded[1:], folded[2:], folded[3:], strict=False):
         before = (f"{a} {b} |", f"{a} _ |") if a else ()
-        behind = (f"| {c} {d}", f"| _ {d}") if d else ()
-        yield (ANYWHERE, f"{b} |", f"| {c}", f"{b} | {c}", *before, *behind)
+        after = (f"| {c} {d}", f"| _ {d}") if d else ()
+        yield (ANYWHERE, f"{b} |", f"| {c}", f"{b} | {c}", *before, *after)
 
 
 _LINES = (line.split("\t") for line in WEIGHTS.read_text(encoding="utf-8").splitlines())

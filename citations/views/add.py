@@ -65,7 +65,7 @@ class AddResult:
         if self.job and self.job.is_finished:
             return self.job.state_text
         if self.media:
-            return _("“%(title)s” plays with its recording now.")
+            return _("“%(title)s” now plays with its recording.")
         if self.document and self.document.is_new:
             return _("“%(title)s” is being read.")
         if self.document:
@@ -106,8 +106,8 @@ def add_sample(request: PageRequest) -> HttpResponse:
     for source in [loaded.textbook, *discovery.adopt()]:
         send_source(source)
     message = _(
-        "“%(name)s” has three talks, a textbook and a lecture. They can be read at once; the search"
-        " learns them now. Delete the collection to be rid of them."
+        "“%(name)s” has three talks, a textbook and a lecture. You can read them at once; they "
+        "are being indexed now. Delete the collection to remove them."
     )
     return redirect_with_message(
         request, message % {"name": collection}, "collection", pk=collection.pk

@@ -141,7 +141,7 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
             {"answer": _record(request, answer), "saved": saved.note, "is_old": not saved.is_new},
         )
     if not saved.is_new:
-        messages.info(request, _("This answer was saved before: here is its note."))
+        messages.info(request, _("This answer is already saved; this is its note."))
     return redirect(address_of(saved.note))
 
 

@@ -90,7 +90,7 @@ def _recording(
     if context["missed"]:
         # The page is scrolled to its end: a notice is in sight there, too.
         places = {"time": clock(context["missed"]), "end": clock(context["duration"])}
-        text = _("This link is to %(time)s, but the recording ends at %(end)s: here is its end.")
+        text = _("This link is to %(time)s, but the recording ends at %(end)s; this is its end.")
         messages.warning(request, text % places)
     context |= _panel(request, video, context)
     context |= _progress(request, video, parameters, context)
@@ -176,7 +176,7 @@ def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
     for source in sources:
         send(source)
     if name != speaker:
-        text = _("“%(speaker)s” is called “%(name)s” now.")
+        text = _("“%(speaker)s” is now called “%(name)s”.")
         messages.success(request, text % {"speaker": speaker, "name": name})
     shown = ReaderParameters(speaker=name, language=language)
     return redirect(f"{reverse('video', args=(pk,))}{shown.query_string()}")

@@ -101,7 +101,7 @@ def renew(request: PageRequest, link_id: UUID) -> HttpResponse:
     """Let an expired link lead somewhere again."""
     request.caller.require_write()
     shared_links.renew(request.access, request.user, link_id)
-    text = _("The link leads somewhere again, for %(days)s days.") % {"days": LIFETIME}
+    text = _("The link works again, for %(days)s days.") % {"days": LIFETIME}
     return redirect_with_message(request, text, "shared-links")
 
 
@@ -112,9 +112,9 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
     is_allowed = request.POST.get("allowed") == "1"
     shared_links.allow_links(collection, is_allowed=is_allowed)
     message = (
-        _("What “%(name)s” holds may be shared by links.")
+        _("The contents of “%(name)s” can now be shared by link.")
         if is_allowed
-        else _("What “%(name)s” holds cannot be shared by links any more.")
+        else _("The contents of “%(name)s” can no longer be shared by link.")
     )
     if request.POST.get("next") == "settings":
         return redirect_with_message(
@@ -172,7 +172,7 @@ def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpRespons
     if request.htmx:
         context = {"link": link, "address": request.build_absolute_uri(link.path)}
         return fragment(request, "citations/_share_made.html", context)
-    messages.success(request, _("Whoever has the link below can read what it shows."))
+    messages.success(request, _("Anyone with the link below can read its contents."))
     return redirect("shared-links")
 
 

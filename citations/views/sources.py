@@ -122,7 +122,7 @@ def put_first(request: PageRequest, source_id: UUID) -> HttpResponse:
         send(source)
         message = _("“%(title)s” is indexed next.")
     else:
-        message = _("“%(title)s” does not wait to be indexed any more.")
+        message = _("“%(title)s” is no longer waiting to be indexed.")
     return redirect_with_message(
         request, message % {"title": source}, "source", source_id=source_id
     )

@@ -19,18 +19,21 @@ from transcripts import activity
 def add(
     targets: Annotated[
         list[str],
-        argument("URL|FILE|DIR…", "YouTube addresses, caption files, documents, folders; or -."),
+        argument("URL|FILE|DIR…", "YouTube addresses, caption files, documents or folders; or -."),
     ],
     collection: InCollection = "",
     tag: Annotated[Many, option("--tag", "-t", help="A tag; repeatable.")] = None,
     lang: Language = "",
     translated: Annotated[
         bool,
-        typer.Option("--translated", help="Machine-translated, if --lang is not there otherwise."),
+        typer.Option(
+            "--translated",
+            help="Accept a machine translation if --lang is not available otherwise.",
+        ),
     ] = False,
     newest: Annotated[
         int | None,
-        option(min=1, max=100_000, help="Only this many newest videos of a playlist or channel."),
+        option(min=1, max=100_000, help="Only the newest N videos of a playlist or channel."),
     ] = None,
     every: Annotated[
         int | None,
@@ -38,8 +41,7 @@ def add(
     ] = None,
     title: Annotated[str, option(help="The title of a single file or of pasted text.")] = "",
     wait: Annotated[
-        bool,
-        typer.Option("--wait", "-w", help="Wait for YouTube and until everything is embedded."),
+        bool, typer.Option("--wait", "-w", help="Wait until everything is fetched and embedded.")
     ] = False,
     as_json: Json = False,
 ) -> None:

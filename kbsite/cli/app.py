@@ -37,26 +37,24 @@ ON_SERVERS = (
 COMMANDS = {
     "serve": CommandEntry(
         "serve:serve",
-        "Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops all of it.",
+        "Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops everything.",
     ),
     "worker": CommandEntry(
         "worker:worker",
-        "Start a worker on its own, for a team's server; `kb serve` starts one itself.",
+        "Start a separate worker, for a team's server; `kb serve` already starts one.",
     ),
     "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
     "list": CommandEntry("library:list_videos", "List the recordings, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
     "export": CommandEntry(
         "export:export",
-        "Print a transcript, or write highlights for other programs, or everything into one ZIP.",
+        "Export a transcript, highlights for other programs, or everything in one ZIP.",
     ),
     "highlights": CommandEntry("highlights:app", "List highlights, or import annotations."),
     "delete": CommandEntry(
         "collections:delete_content", "Delete a recording or a document and all its data."
     ),
-    "demo": CommandEntry(
-        "demo:demo", "Demonstrate reading, paging and searching with a sample library."
-    ),
+    "demo": CommandEntry("demo:demo", "Show reading, paging and searching with a sample library."),
     "collections": CommandEntry("collections:app", "List, add or delete collections."),
     "search": CommandEntry("search:search", "Search the library for passages."),
     "sources": CommandEntry("sources:list_sources", "List the sources and their indexing state."),
@@ -64,27 +62,28 @@ COMMANDS = {
     "tui": CommandEntry("tui:tui", "Open the terminal interface; F1 lists its keys."),
     "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),
     "live": CommandEntry(
-        "lectures:live", "Replay a recording as a lecture and show what it cites."
+        "lectures:live", "Replay a recording as a lecture and show its citations."
     ),
     "lectures": CommandEntry("lectures:app", "List, measure, export, keep or delete lectures."),
     "outline": CommandEntry("outline:outline", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
-    "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
+    "sync": CommandEntry("jobs:sync", "Fetch new videos from the added playlists and channels."),
     "jobs": CommandEntry("jobs:app", "List jobs, retry one, or reopen the YouTube gate."),
     "db": CommandEntry(
-        "db:app", "Show status, migrate embeddings, back up and restore the database."
+        "db:app", "Show the database's status, migrate embeddings, back up and restore."
     ),
     "models": CommandEntry("models:app", "List the configured models, or fetch missing ones."),
-    "config": CommandEntry("config:config", "Show every setting: value, origin and meaning."),
+    "config": CommandEntry("config:config", "Show all settings with value, origin and meaning."),
     "audit": CommandEntry(
-        "audit:audit", "Show who added, deleted, exported, shared and signed in, oldest first."
+        "audit:audit",
+        "Show the audit trail: who added, deleted, exported, shared or signed in, oldest first.",
     ),
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
-    "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
+    "user": CommandEntry("users:app", "Add and list users, or create a sign-in link."),
     "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
-    "webhook": CommandEntry("webhooks:app", "Make, list, test and delete webhooks."),
+    "webhook": CommandEntry("webhooks:app", "Create, list, test and delete webhooks."),
     "mcp": CommandEntry(
-        "mcp:mcp", "Speak MCP over standard input and output, for clients that start a program."
+        "mcp:mcp", "Serve MCP over standard input and output, for clients that start programs."
     ),
     "mcp-config": CommandEntry("tokens:mcp_config", "Print the configuration of MCP clients."),
 }

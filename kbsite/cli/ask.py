@@ -29,7 +29,7 @@ NEAREST_SHOWN: Final = 280  # characters of a nearest passage
 
 def ask(
     question: Annotated[
-        str, typer.Argument(help="The question; several in one are answered one by one.")
+        str, typer.Argument(help="The question; several questions are answered one by one.")
     ],
     inside: InSources = None,
     collection: InCollection = "",

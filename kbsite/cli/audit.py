@@ -20,11 +20,11 @@ FIELDS = (
 
 
 def audit(
-    days: Annotated[int, typer.Option(min=1, max=36_500, help="How far to look back.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=36_500, help="Number of days to look back.")] = 7,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show who added, deleted, exported, shared and signed in, oldest first."""
+    """Show the audit trail: who added, deleted, exported, shared or signed in, oldest first."""
     open_library()
     since = timezone.now() - timedelta(days=days)
     entries = AuditEntry.objects.filter(at__gte=since).order_by("pk").values(*FIELDS)

@@ -60,7 +60,7 @@ def delete(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete a collection with all that is in it."""
+    """Delete a collection with everything in it."""
     collection = library.find_collection(open_library(), name)
     contents = ", ".join(collection_contents.deleted_with(collection)) or "nothing in it"
     slug = collection.slug
@@ -75,7 +75,7 @@ def delete_content(
 ) -> None:
     """Delete a recording or a document and all its data.
 
-    The id is one of `kb sources` or a recording's.
+    Takes an id from `kb sources` or a recording's id.
     """
     scope = open_library()
     if document := sources.find_document(scope, reference):

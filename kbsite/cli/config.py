@@ -42,7 +42,7 @@ class _File(environ.Env):
 
 
 def config(as_json: Json = False) -> None:
-    """Show every setting: value, origin and meaning.
+    """Show all settings with value, origin and meaning.
 
     Secrets are masked.
     """

@@ -31,7 +31,7 @@ SWEEP_SECONDS = 3600
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Show status, migrate embeddings, back up and restore the database.",
+    help="Show the database's status, migrate embeddings, back up and restore.",
 )
 
 
@@ -76,21 +76,19 @@ def migrate_embeddings(
             help="local, voyage, openai, e5-small, bge, bge-base or ollama.",
         ),
     ] = "",
-    model: Annotated[str, option(help="A model of that provider other than its default.")] = "",
+    model: Annotated[str, option(help="A model of that provider; unset: its default.")] = "",
     dimensions: Annotated[
-        int, option(min=0, max=4_000, help="Vector length of an unknown remote model.")
+        int, option(min=0, max=4_000, help="Vector length of a remote model unknown to Cuebase.")
     ] = 0,
     guarded: Annotated[
         bool,
         typer.Option("--guarded", help="Do not switch if hits marked as right would rank worse."),
     ] = False,
-    cancel: Annotated[
-        bool, typer.Option("--cancel", help="Cancel the migration that is under way.")
-    ] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Cancel the running migration.")] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Embed the library with another model, and switch to it when all is done.
+    """Embed the library with another model, and switch to it at the end.
 
     Searches continue meanwhile. After an interruption, the same command resumes the migration.
     """
@@ -120,15 +118,15 @@ def migrate_embeddings(
 @app.command()
 def reindex(
     wait: Annotated[
-        bool, typer.Option("--wait", "-w", help="Do it here, and wait until it is done.")
+        bool, typer.Option("--wait", "-w", help="Do it in this process, and wait for the end.")
     ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Index again what was split with other settings, or read by an earlier version.
+    """Index sources again that were split with other settings or read by an earlier version.
 
-    Do it after a change of CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE, once all processes run
-    with the new values, and where `kb doctor` names documents. Searches continue meanwhile;
+    Run it after changing CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE, once all processes use
+    the new values, and when `kb doctor` names documents. Searches continue meanwhile;
     citations keep their quotes.
     """
     open_library()
@@ -151,7 +149,7 @@ def write_contexts(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate the tokens of the missing contexts, then write them; an idle worker does so too."""
+    """Estimate the tokens for missing contexts, then write them; idle workers do so, too."""
     open_library()
     indexing.write_contexts(yes=yes, only_estimate=estimate, as_json=as_json)
 

@@ -31,11 +31,16 @@ def _seconds(time_span: str) -> int:
 
 
 BackupFile = Annotated[
-    Path, argument("FILE", "A file that `kb db backup` wrote.", exists=True, dir_okay=False)
+    Path, argument("FILE", "A file written by `kb db backup`.", exists=True, dir_okay=False)
 ]
 Identity = Annotated[
     Path | None,
-    option("--identity", "-i", metavar="KEYFILE", help="The secret key, if it is encrypted."),
+    option(
+        "--identity",
+        "-i",
+        metavar="KEYFILE",
+        help="The file of the secret key, if the backup is encrypted.",
+    ),
 ]
 
 
@@ -47,7 +52,7 @@ def backup(
             "--keep",
             metavar="N",
             min=1,
-            help="Add the time to the name, and delete all such files but the newest N.",
+            help="Add the time to the name, and delete all but the newest N such files.",
         ),
     ] = None,
     every: Annotated[
@@ -56,7 +61,7 @@ def backup(
             "--every",
             metavar="TIME",
             parser=_seconds,
-            help="Repeat until Ctrl-C, such as every 6h, 1d or 1w; the names contain the time.",
+            help="Repeat every 6h, 1d, 1w, … until Ctrl-C; adds the time to the name.",
         ),
     ] = None,
     recipient: Annotated[
@@ -64,13 +69,13 @@ def backup(
         option(
             *("--recipient", "-r"),
             metavar="KEY",
-            help="Encrypt for this public key of age or SSH, or those in this file; repeatable.",
+            help="Encrypt for this public key (age or SSH), or for those in this file; repeatable.",
         ),
     ] = None,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Write the whole library, users and tokens included, to one file. Store it safely."""
+    """Back up the whole library, including users and tokens, to one file. Store it safely."""
     keys = backup_keys.recipients(recipient or ())
     if every:
         _repeat_backup(file, every=every, keep=keep, keys=keys, as_json=as_json)
@@ -82,7 +87,7 @@ def backup(
 
 
 def verify(file: BackupFile, identity: Identity = None, as_json: Json = False) -> None:
-    """Check, without a database, that a backup is undamaged and can be restored."""
+    """Check, without a database, that a backup is intact and can be restored."""
     checked = backups.check(file, keys=backup_keys.identities(identity))
     size, manifest = file.stat().st_size, checked.manifest
     text = (
@@ -93,7 +98,7 @@ def verify(file: BackupFile, identity: Identity = None, as_json: Json = False) -
 
 
 def restore(file: BackupFile, identity: Identity = None, yes: Yes = False) -> None:
-    """Verify a backup and replace the library with it, all of it or nothing."""
+    """Verify a backup and replace the library with it, completely or not at all."""
     keys = backup_keys.identities(identity)
     backups.check(file, keys=keys)
     open_library()
@@ -107,7 +112,7 @@ def create_key(
     file: Annotated[Path, argument("FILE", "The file to write, outside the data directory.")],
     as_json: Json = False,
 ) -> None:
-    """Write a secret key for encrypted backups to a file, and print its public key."""
+    """Create a secret key for encrypted backups in a file, and print its public key."""
     public = backup_keys.create(file)
     print_result(public, {"file": str(file), "public_key": public}, as_json=as_json)
 

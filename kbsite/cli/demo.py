@@ -16,7 +16,7 @@ HITS = 3
 
 
 def demo(as_json: Json = False) -> None:
-    """Demonstrate reading, paging and searching with a sample library."""
+    """Show reading, paging and searching with a sample library."""
     open_library()
     loaded = samples.load()
     videos = {stored.video.key: stored.video for stored in loaded.talks}

@@ -55,7 +55,7 @@ def evaluate(
         Path | None,
         argument(
             "GOLD.jsonl",
-            'Questions, one JSON object a line: {"query": …, "video" or "source": ID,'
+            'Questions, one JSON object per line: {"query": …, "video" or "source": ID,'
             ' "gold": [\\[start, end], …] in seconds or "pages": \\[page, …]}.',
             exists=True,
             dir_okay=False,
@@ -69,14 +69,17 @@ def evaluate(
         str, option(metavar="NAME", help="With --marked, only hits marked by this user.")
     ] = "",
     modes: Annotated[
-        list[Approach] | None, option("--mode", "-m", help="Only this way to search; repeatable.")
+        list[Approach] | None, option("--mode", "-m", help="Only this search mode; repeatable.")
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=50, help="Passages of a search that count.")
+        int,
+        typer.Option(
+            "--limit", "-n", min=1, max=50, help="Number of passages per search that count."
+        ),
     ] = 10,
     collection: InCollection = "",
     save: Annotated[
-        Path | None, option(metavar="FILE", dir_okay=False, help="Save the measurement, as JSON.")
+        Path | None, option(metavar="FILE", dir_okay=False, help="Save the measurement as JSON.")
     ] = None,
     against: Annotated[
         Path | None,
@@ -85,7 +88,7 @@ def evaluate(
             exists=True,
             dir_okay=False,
             readable=True,
-            help="Compare with a saved measurement; fail when this one is worse.",
+            help="Compare with a saved measurement; fail if this one is worse.",
         ),
     ] = None,
     changed: Annotated[
@@ -93,7 +96,7 @@ def evaluate(
         option(
             "--with",
             metavar="NAME=VALUE",
-            help="Measure with this setting too, and fail when it is worse; repeatable.",
+            help="Also measure with this setting, and fail if it is worse; repeatable.",
         ),
     ] = None,
     answers: Annotated[
@@ -107,7 +110,7 @@ def evaluate(
     """Measure search quality or answer quality.
 
     Search is measured by nDCG@10, hit@1, hit@5, recall@5, recall@10 and MRR@10. A passage is a hit
-    if at least half of it, or half of the gold answer, overlaps. Fails when a comparison is lost.
+    if at least half of it, or half of the gold answer, overlaps. Fails if a comparison is worse.
     """
     if (gold is None) is not marked:
         raise InvalidInput(

@@ -30,18 +30,19 @@ def export(
     ] = "",
     form: Annotated[
         TranscriptFormat,
-        option("--format", "-f", help="Of a transcript: vtt, srt, txt, md or json."),
+        option("--format", "-f", help="Format of the transcript: vtt, srt, txt, md or json."),
     ] = TranscriptFormat.VTT,
     lang: Track = "",
     highlights: Annotated[
         HighlightFormat | None,
-        option(help="Highlights instead: obsidian, readwise, anki or jsonld."),
+        option(help="Export highlights instead: obsidian, readwise, anki or jsonld."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--everything", help="All that the user may read, in one ZIP instead.")
+        bool,
+        typer.Option("--everything", help="Export everything that the user may read, in one ZIP."),
     ] = False,
     media: Annotated[
-        bool, typer.Option("--media", help="With audio and video files in the ZIP.")
+        bool, typer.Option("--media", help="Include audio and video files in the ZIP.")
     ] = False,
     tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
     cards: Annotated[bool, typer.Option("--cards", help="Only highlights that are cards.")] = False,
@@ -49,7 +50,7 @@ def export(
     output: Output = None,
     collection: InCollection = "",
 ) -> None:
-    """Print a transcript, or write highlights for other programs, or everything into one ZIP."""
+    """Export a transcript, highlights for other programs, or everything in one ZIP."""
     if everything:
         _write_everything(user, collection, output, with_media=media)
     elif highlights is not None:

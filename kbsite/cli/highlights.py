@@ -23,7 +23,9 @@ app = typer.Typer(
     cls=ListGroup, add_completion=False, help="List highlights, or import annotations."
 )
 
-OfUser = Annotated[str, of_user("As this user sees them; unset: the owner of the library.")]
+OfUser = Annotated[
+    str, of_user("The user whose highlights these are; unset: the owner of the library.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def reader(name: str) -> Reader:
 @app.callback(invoke_without_command=True)
 def list_highlights(
     context: typer.Context,
-    words: Annotated[str, option(help="Words of the passage, its note or title.")] = "",
+    words: Annotated[str, option(help="Words in the passage, note or title.")] = "",
     tag: Annotated[str, option(help="Only with this tag.")] = "",
     collection: InCollection = "",
     user: OfUser = "",
@@ -83,7 +85,7 @@ def import_file(
     user: OfUser = "",
     as_json: Json = False,
 ) -> None:
-    """Import Web Annotations as highlights, and tell what found no place."""
+    """Import Web Annotations as highlights, and list those without a match."""
     of = reader(user)
     annotations, ignored = web_annotations.read(file.read_bytes())
     report = annotation_import.import_annotations(of.scope, of.user, annotations, ignored=ignored)

@@ -52,7 +52,7 @@ def sync(
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Fetch new videos of the added playlists and channels."""
+    """Fetch new videos from the added playlists and channels."""
     feeds = _find_feeds(open_library(), feed, collection)
     jobs = [acquisition.request_feed(feed) for feed in feeds]
     for job in jobs:
@@ -63,7 +63,9 @@ def sync(
 @app.callback(invoke_without_command=True)
 def list_jobs(
     context: typer.Context,
-    everything: Annotated[bool, typer.Option("--all", "-a", help="Finished jobs too.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", "-a", help="Also list finished jobs.")
+    ] = False,
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
@@ -116,7 +118,7 @@ def retry(
 
 @app.command()
 def reopen(as_json: Json = False) -> None:
-    """Ask YouTube again at once, for instance after setting a proxy."""
+    """Contact YouTube again at once, for example after setting a proxy."""
     scope = open_library()
     acquisition.reopen_gate()
     celery.dispatch()

@@ -31,7 +31,7 @@ POLL_SECONDS: Final = 0.2
 app = typer.Typer(
     cls=ListGroup, add_completion=False, help="List, measure, export, keep or delete lectures."
 )
-LectureId = Annotated[str, argument("ID", "The lecture's id, or its beginning.")]
+LectureId = Annotated[str, argument("ID", "The lecture's id, or the beginning of the id.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -74,9 +74,9 @@ def notes(reference: LectureId) -> None:
 
 @app.command()
 def keep(reference: LectureId, as_json: Json = False) -> None:
-    """Keep an ended lecture as a recording of its collection, which is then indexed.
+    """Keep an ended lecture as a recording in its collection, and index it.
 
-    A lecture that replays a recording, or was kept before, gets no other: that one is named.
+    If the lecture already has a recording (replayed or kept), that one is shown.
     """
     lecture = _find(open_library(), reference)
     video = lecture_recording.keep(lecture, None)
@@ -122,7 +122,7 @@ def live(
     collection: InCollection = "",
     as_json: Json = False,
 ) -> None:
-    """Replay a recording as a lecture and show what it cites.
+    """Replay a recording as a lecture and show its citations.
 
     Ctrl-C interrupts the lecture; `kb live --lecture ID` continues it.
     """

@@ -31,7 +31,7 @@ from transcripts.timecodes import clock, parse_clock
 
 
 def list_videos(
-    words: Annotated[Many, argument("[WORDS]…", "Words of the title, channel or id.")] = None,
+    words: Annotated[Many, argument("[WORDS]…", "Words in the title, channel or id.")] = None,
     collection: InCollection = "",
     tag: Annotated[str, option(help="Only recordings with this tag.")] = "",
     channel: Annotated[str, option(help="Only recordings of this channel.")] = "",

@@ -13,13 +13,13 @@ from transcripts.errors import InvalidInput
 
 def mcp(
     url: Annotated[
-        str, typer.Option(help="A server's address; unset: the library of this machine.")
+        str, typer.Option(help="Address of a server; unset: the library of this machine.")
     ] = "",
     token: Annotated[
-        str, typer.Option(envvar="CUEBASE_TOKEN", help="The token for it, from its Tokens page.")
+        str, typer.Option(envvar="CUEBASE_TOKEN", help="The token for that server.")
     ] = "",
 ) -> None:
-    """Speak MCP over standard input and output, for clients that start a program."""
+    """Serve MCP over standard input and output, for clients that start programs."""
     if url:
         anyio.run(Relay(_endpoint(url), token).run)
     else:

@@ -62,10 +62,11 @@ def search(
         int, typer.Option("--limit", "-n", min=1, max=50, help="At most this many passages.")
     ] = 5,
     rerank: Annotated[
-        bool, typer.Option(help="Rerank the best passages, if a cross-encoder is installed.")
+        bool, typer.Option(help="Re-rank the best passages, if a cross-encoder is installed.")
     ] = True,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show how scores come about, and stage times.")
+        bool,
+        typer.Option("--explain", help="Explain the scores, and show the duration of each stage."),
     ] = False,
     as_json: Json = False,
 ) -> None:

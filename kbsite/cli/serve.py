@@ -46,22 +46,28 @@ def serve(
     ] = "",
     port: Annotated[
         int | None,
-        option("--port", "-p", min=0, max=65_535, help="The port; 0: any free one; unset: PORT."),
+        option(
+            "--port",
+            "-p",
+            min=0,
+            max=65_535,
+            help="Listen on this port; 0: any free port; unset: PORT.",
+        ),
     ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="On the first start, load the sample library.")
     ] = False,
     no_worker: Annotated[
-        bool, typer.Option("--no-worker", help="Start no worker: `kb worker` runs elsewhere.")
+        bool, typer.Option("--no-worker", help="Do not start a worker; run `kb worker` elsewhere.")
     ] = False,
     open_browser: Annotated[
-        bool, typer.Option("--open", help="Open the browser, signed in.")
+        bool, typer.Option("--open", help="Open the browser and sign in.")
     ] = False,
 ) -> None:
-    """Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops all of it.
+    """Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops everything.
 
-    Prints the address with a link that signs you in once. A data directory has one server; a
-    second one says where the first runs.
+    Prints the address with a one-time sign-in link. Only one server can use a data directory; a
+    second one shows the address of the first.
     """
     if host:
         settings.HOST = os.environ["HOST"] = host

@@ -18,7 +18,7 @@ from kbsite.cli.terminal import note, note_next_page, print_json, table
 
 def list_sources(
     words: Annotated[
-        Many, argument("[WORDS]…", "Words of the title, author or recording's id.")
+        Many, argument("[WORDS]…", "Words in the title, author or recording's id.")
     ] = None,
     state: Annotated[
         str, option(metavar="STATE", help="Only pending, words, ready or failed.")

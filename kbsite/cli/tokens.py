@@ -42,9 +42,12 @@ _FILES = {
 @app.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="Its purpose.")],
-    user: Annotated[str, of_user("The user it acts for; unset: the owner.")] = "",
+    user: Annotated[str, of_user("The user for whom the token acts; unset: the owner.")] = "",
     write: Annotated[
-        bool, typer.Option("--write", help="May also add and change; otherwise only read.")
+        bool,
+        typer.Option(
+            "--write", help="Allow adding and changing; otherwise the token is read-only."
+        ),
     ] = False,
     collection: InCollections = None,
     days: Annotated[
@@ -52,7 +55,7 @@ def create_token(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Create a token. Its secret is shown only here."""
+    """Create a token. Its secret is shown only once."""
     token, text = _issue(
         open_library(), name, user=user, write=write, collections=collection or (), days=days
     )
@@ -94,7 +97,7 @@ def list_tokens(as_json: Json = False) -> None:
 @app.command("revoke")
 def revoke_token(
     reference: Annotated[
-        str, typer.Argument(metavar="NO|NAME", help="Its number, its name, or its beginning.")
+        str, typer.Argument(metavar="NO|NAME", help="The token's number, name or beginning.")
     ],
     as_json: Json = False,
 ) -> None:
@@ -108,9 +111,7 @@ def revoke_token(
 
 def mcp_config(
     client: Annotated[McpClient | None, option(help="The program; unset: all four.")] = None,
-    token: Annotated[
-        str, option(help="The token to use; unset: a new one that may only read.")
-    ] = "",
+    token: Annotated[str, option(help="The token to use; unset: a new read-only token.")] = "",
     bundle: Annotated[
         Path | None, option(help="Write the bundle for Claude Desktop to this file instead.")
     ] = None,

@@ -24,7 +24,7 @@ from transcripts.models import Collection, Membership, Role
 OWNER = "owner"
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Add and list users, or make a sign-in link."
+    add_completion=False, no_args_is_help=True, help="Add and list users, or create a sign-in link."
 )
 
 
@@ -33,7 +33,10 @@ def add_user(
     name: Annotated[str, typer.Argument(help="The name to sign in with.")],
     admin: Annotated[
         bool,
-        typer.Option("--admin", help="May see and change everything, including the admin pages."),
+        typer.Option(
+            "--admin",
+            help="Allow the user to see and change everything, including the admin pages.",
+        ),
     ] = False,
     role: Annotated[Role, typer.Option(help="The role in the collection.")] = Role.VIEWER,
     collection: InCollection = "",
@@ -42,7 +45,7 @@ def add_user(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add a user as a member of a collection, by default the first one."""
+    """Add a user and make them a member of a collection (default: the first one)."""
     password = (
         sys.stdin.readline().rstrip("\r\n")
         if password_stdin
@@ -81,7 +84,7 @@ def link(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Make a link that signs a user in, once, within a day."""
+    """Create a one-time sign-in link for a user, valid for a day."""
     open_library()
     user = find_user(name)
     address = sign_in_link(user, base=server_lock.public_url())

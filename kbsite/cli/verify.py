@@ -48,7 +48,10 @@ def verify(
     inside: Annotated[
         str,
         option(
-            "--in", metavar="ID", help="The claimed source or recording.", autocompletion=video_ids
+            "--in",
+            metavar="ID",
+            help="The source or recording that the quote is said to be from.",
+            autocompletion=video_ids,
         ),
     ] = "",
     file: Annotated[
@@ -58,7 +61,7 @@ def verify(
             metavar="QUOTES.jsonl",
             exists=True,
             dir_okay=False,
-            help='Check many, one JSON a line: {"quote": "…", "source": "ID"} or a string.',
+            help='Check many, one JSON per line: {"quote": "…", "source": "ID"} or a string.',
         ),
     ] = None,
     collection: InCollection = "",
@@ -66,7 +69,7 @@ def verify(
 ) -> None:
     """Check whether quotes are verbatim in the library.
 
-    Shows where a quote stands and how it differs. The exit code is 1 unless all are verbatim.
+    Shows the place of each quote and any differences. The exit code is 1 unless all are verbatim.
     """
     if bool(quote) == bool(file):
         raise InvalidInput(

@@ -15,22 +15,27 @@ from kbsite.webhooks import registry, signatures
 from transcripts.errors import InvalidInput, NotFound
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Make, list, test and delete webhooks."
+    add_completion=False, no_args_is_help=True, help="Create, list, test and delete webhooks."
 )
-Reference = Annotated[str, argument(metavar="ID", help="Its id, or how that begins.")]
+Reference = Annotated[
+    str, argument(metavar="ID", help="The webhook's id, or the beginning of the id.")
+]
 
 
 @app.command("create")
 def create_webhook(
-    url: Annotated[str, typer.Argument(help="The address that messages go to.")],
+    url: Annotated[str, typer.Argument(help="The address to send messages to.")],
     event: Annotated[
-        list[WebhookKind] | None, typer.Option("--event", help="Repeatable; unset: all events.")
+        list[WebhookKind] | None,
+        typer.Option("--event", help="Only this event; repeatable; unset: all events."),
     ] = None,
     description: Annotated[str, option(help="Its purpose.")] = "",
-    user: Annotated[str, of_user("Whose it is; unset: the owner.")] = "",
+    user: Annotated[
+        str, of_user("The owner of the webhook; unset: the owner of the library.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
-    """Have what a user may see sent to an address. The secret is shown only here."""
+    """Send events that a user may see to an address. The secret is shown only once."""
     open_library()
     owner: Any = find_user(user)
     events = event or list(WebhookKind)
@@ -47,7 +52,7 @@ def create_webhook(
 
 @app.command("list")
 def list_webhooks(as_json: Json = False) -> None:
-    """List everybody's webhooks, newest first."""
+    """List the webhooks of all users, newest first."""
     open_library()
     webhooks = list(Webhook.objects.select_related("user"))
     if as_json:
@@ -72,7 +77,7 @@ def list_webhooks(as_json: Json = False) -> None:
 
 @app.command("test")
 def send_test(reference: Reference, as_json: Json = False) -> None:
-    """Have the worker send a test message."""
+    """Let the worker send a test message."""
     open_library()
     delivery = registry.make_test(_find(reference))
     record = DeliveryOut.model_validate(delivery)

@@ -33,13 +33,15 @@ GRACE_SECONDS = 6.0  # for running jobs when the parent is gone; the next worker
 def worker(
     concurrency: Annotated[
         int | None,
-        option("--concurrency", min=1, max=64, help="Jobs at once (WORKER_CONCURRENCY)."),
+        option(
+            "--concurrency", min=1, max=64, help="Number of concurrent jobs (WORKER_CONCURRENCY)."
+        ),
     ] = None,
     with_parent: Annotated[
         bool, typer.Option("--with-parent", hidden=True, help="End when the standard input ends.")
     ] = False,
 ) -> None:
-    """Start a worker on its own, for a team's server; `kb serve` starts one itself."""
+    """Start a separate worker, for a team's server; `kb serve` already starts one."""
     process.watch("worker")
     open_database()
     if settings.WORKER_METRICS_PORT and not with_parent:

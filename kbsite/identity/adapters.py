@@ -25,7 +25,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_login(self, request: HttpRequest, user: User, **about: Any) -> Any:
         """Take the groups of the provider over before anything is seen. Raises ``Forbidden``."""
         if not user.is_active:
-            raise Forbidden("This account is switched off.", hint="Ask whoever runs this server.")
+            raise Forbidden("This account is deactivated.", hint="Ask the operator of this server.")
         if social := (about.get("signal_kwargs") or {}).get("sociallogin"):
             groups.apply(user, groups.claimed(social.account.extra_data))
         return super().pre_login(request, user, **about)
@@ -66,5 +66,5 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         sign_in.record_refusal("")
         raise Forbidden(
             f"{getattr(provider, 'name', 'The provider')} has not signed you in.",
-            hint="Try again; if it repeats, ask whoever runs this server.",
+            hint="Try again; if it happens again, ask the operator of this server.",
         )

@@ -20,7 +20,7 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class FetchFailed(KnowledgeBaseError):
-    """The job ended without a transcript; message and hint are the job's."""
+    """The job ended without a transcript; message and hint come from the job."""
 
     code = "fetch_failed"
 

@@ -93,7 +93,9 @@ class Webhook(models.Model):
         self._change(failing_since=Coalesce("failing_since", Now()))
         if self.failing_since and clock.now() - self.failing_since > GIVES_UP_AFTER:
             days = GIVES_UP_AFTER.days
-            self.turn_off(f"Nothing arrived for {days} days. The last time: {error.message}")
+            self.turn_off(
+                f"No message has arrived for {days} days. The last result: {error.message}"
+            )
 
     def _change(self, **values: Any) -> None:
         if Webhook.objects.filter(pk=self.pk).update(**values):

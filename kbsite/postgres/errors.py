@@ -11,7 +11,7 @@ class EmbeddedPostgresError(Unavailable):
 
 
 class ProgramsMissing(EmbeddedPostgresError):
-    """The bundled programs do not exist, or do not run, on this platform."""
+    """The bundled PostgreSQL programs do not exist or do not run on this platform."""
 
     code = "postgres_missing"
     default_hint = (
@@ -20,19 +20,19 @@ class ProgramsMissing(EmbeddedPostgresError):
 
 
 class ProgramsTooOld(Unavailable):
-    """No installed program of PostgreSQL is new enough for the server."""
+    """No installed PostgreSQL programs are new enough for the server."""
 
     code = "postgres_programs_old"
 
 
 class OtherVersion(EmbeddedPostgresError):
-    """The data directory was made by another major version."""
+    """The data directory was created by another major version of PostgreSQL."""
 
     code = "postgres_version"
 
 
 class DiskFull(EmbeddedPostgresError):
-    """No space is left for the database."""
+    """There is no space left for the database."""
 
     code = "disk_full"
     default_hint = (
@@ -65,14 +65,14 @@ class PathUnusable(EmbeddedPostgresError):
 
 
 class StartFailed(EmbeddedPostgresError):
-    """The server ended while it was starting."""
+    """PostgreSQL stopped while it was starting."""
 
     code = "postgres_start_failed"
     default_hint = "See the server's log, or set DATABASE_URL to use a server of your own."
 
 
 class StartTimeout(EmbeddedPostgresError):
-    """The server did not answer in time; it may still be recovering."""
+    """PostgreSQL did not respond in time; it may still be recovering."""
 
     code = "postgres_start_timeout"
     default_hint = "Try again in a while: a large database recovers first after a crash."

@@ -54,7 +54,7 @@ def _deliver(delivery: WebhookDelivery) -> None:
 def _record_failure(delivery: WebhookDelivery, error: ReceiverFailed) -> None:
     webhook: Webhook = delivery.webhook
     if error.status == GONE:
-        webhook.turn_off("The receiver answered 410: it wants no more messages.")
+        webhook.turn_off("The receiver responded with 410: it wants no more messages.")
     else:
         webhook.record_failure(error)
     until = retry.next_try(error, delivery.attempts)

@@ -4,7 +4,7 @@ from transcripts.errors import Conflict, Retry, Unavailable
 
 
 class ReceiverFailed(Unavailable):
-    """The receiver of a webhook did not take a message."""
+    """The receiver of a webhook did not accept a message."""
 
     code = "receiver_failed"
     default_hint = "Its address has to answer 2xx within ten seconds, without a redirect."

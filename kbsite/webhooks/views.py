@@ -98,9 +98,7 @@ def test(request: Any, webhook_id: Any) -> HttpResponse:
     """Send a test message."""
     current = registry.find(request.caller, webhook_id)
     tasks.send(registry.make_test(current))
-    messages.success(
-        request, _("A test message is on its way. Reload the page to see what became of it.")
-    )
+    messages.success(request, _("A test message is on its way. Reload the page to see the result."))
     return redirect("webhook", current.uuid)
 
 

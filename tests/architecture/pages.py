@@ -1,4 +1,4 @@
-"""The pages of docs/ that are written from the code: ``make docs``."""
+"""The pages of docs/ that are generated from the code: ``make docs``."""
 
 import importlib
 import pkgutil
@@ -20,27 +20,27 @@ from transcripts import error_codes
 from transcripts.errors import KnowledgeBaseError
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
-NOTE: Final = "This page is written by `make docs`.\n\n"
+NOTE: Final = "`make docs` generates this page."
 
 
 def settings_page() -> str:
     """Return the page of all settings, one list item a setting."""
-    head = (
-        "# Settings\n\nAll settings are optional. Set them in the environment or in a file `.env`:"
-        " beside\n`manage.py` in a checkout, else in the folder that `kb config` names. It prints"
-        " each setting with\nthe origin of its value.\n"
+    head = _head(
+        "Settings",
+        "All settings are optional. Set them in the environment or in a `.env` file: beside"
+        " `manage.py` in a checkout, otherwise in the folder that `kb config` names. `kb config`"
+        " prints each setting with its value and where that comes from.",
     )
-    head += NOTE
     return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
 
 
 def errors_page() -> str:
     """Return the page of all expected errors, one list item a code."""
-    head = (
-        "# Errors\n\nEvery expected error has a stable code, the same over REST, MCP and in"
-        " `kb … --json`.\n"
+    head = _head(
+        "Errors",
+        "Every expected error has a stable code, the same over REST, MCP and in `kb … --json`."
+        " Its message and hint say what happened and what to do.",
     )
-    head += "Message and hint say what happened and what to do. " + NOTE
     items = []
     for code, error in sorted(_errors().items()):
         example = error.__new__(error)
@@ -52,7 +52,7 @@ def errors_page() -> str:
 
 def commands_page() -> str:
     """Return the page of all commands with their options."""
-    head = "# Commands\n\n`kb COMMAND --help` explains each in full. " + NOTE
+    head = _head("Commands", "`kb COMMAND --help` explains each command in full.")
     return (
         head
         + "\n".join(
@@ -110,6 +110,10 @@ def _commands(command: Any, name: str) -> Iterator[str]:
     yield _item(f"`{usage}`: {summary} {shown}".rstrip())
 
 
+def _head(title: str, text: str) -> str:
+    return f"# {title}\n\n{fill(f'{text} {NOTE}', 100, break_on_hyphens=False)}\n\n"
+
+
 def _item(text: str) -> str:
     return fill(
         f"- {text}", 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -117,8 +121,10 @@ def _item(text: str) -> str:
 
 
 def glossary_page() -> str:
-    """Return the page of words: what each means, and which ones no door says in its place."""
-    head = "# Glossary\n\nOne word for one thing, on every door. " + NOTE
+    """Return the page of terms: what each means, and which words every interface avoids."""
+    head = _head(
+        "Glossary", "All interfaces use these terms, and avoid the words that follow “Not”."
+    )
     items = []
     for term in TERMS:
         avoided = f" Not: {', '.join(term.avoided)}." if term.avoided else ""

@@ -51,7 +51,7 @@ def test_a_card_and_the_counter_renew_themselves_while_something_is_indexed(
     card = page.locator(".card").filter(has_text="A book on networks")
     expect(card.get_by_text("being indexed")).to_be_visible()
     counter = page.locator("#indexing-state")
-    expect(counter).to_contain_text("searched by its words only so far")
+    expect(counter).to_contain_text("searched only by words so far")
     before = counter.inner_text()
     visited.site.python(change.format("ready"))
     expect(card.get_by_text("being indexed")).to_have_count(0)

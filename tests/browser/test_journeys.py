@@ -558,7 +558,7 @@ def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit],
     expect(page.locator(".cue.at .time")).to_have_text("2:00")
     assert visitor.foreign == []
     expect(page.locator("iframe")).to_have_count(0)
-    promise = page.get_by_text("Nothing is asked of YouTube until you press play or a time.")
+    promise = page.get_by_text("YouTube is not contacted until you press play or a time.")
     expect(promise).to_be_visible()
     page.get_by_role("link", name="Play from 2:00").click()
     expect(promise).to_be_hidden()
@@ -581,7 +581,7 @@ def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Vis
     visitor = visit("")
     visitor.context.route("https://www.youtube-nocookie.com/**", stand_in)
     page = visitor.go("/shared/{clip}/".format(**visitor.site.seeded))
-    expect(page.get_by_text("Nothing is asked of YouTube until you press play.")).to_be_visible()
+    expect(page.get_by_text("YouTube is not contacted until you press play.")).to_be_visible()
     assert visitor.foreign == []
     page.get_by_role("button", name="Play 0:00 to 0:20").press("Enter")
     frame = page.locator("main iframe")
@@ -775,8 +775,8 @@ def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "advice"),
     [
-        (503, "no upstream", "Wait some seconds"),
-        (429, "", "Wait some seconds"),
+        (503, "no upstream", "Wait a few seconds"),
+        (429, "", "Wait a few seconds"),
         (500, "<html><body>Error</body></html>", "Reload the page"),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(
         page = visited.go(f"/videos/{video}/")
     assert site.json(WANTED.format(video)) == 1
     guide = page.locator("#guide")
-    expect(guide).to_contain_text("Is tried again in")
+    expect(guide).to_contain_text("Next attempt in")
     check_accessibility(page)
     site.python(GO_ON.format(video))
     expect(guide.get_by_text("in its own sentences")).to_be_visible()

@@ -61,7 +61,7 @@ PAGES = {
     "webhooks": "/webhooks/",
     "webhook": "/webhooks/{hook}/",
     "second factor": "/second-factor/",
-    "password once more": "/second-factor/confirm/?next=/second-factor/add/",
+    "password again": "/second-factor/confirm/?next=/second-factor/add/",
     "glossary": "/glossary/",
     "password": "/account/password/",
     "shared links": "/shared-links/",

@@ -22,7 +22,7 @@ def actions_with(page: Page, words: str) -> Locator:
     """Type words into the palette; return the page's actions that have them, once all is found."""
     dialog = page.get_by_role("dialog", name="Go to, search or ask")
     if dialog.is_visible():
-        page.get_by_label("Place to go to, or what to look for").fill("")
+        page.get_by_label("Page to open, or words to search for").fill("")
     else:
         page.keyboard.press("Control+k")
     page.keyboard.type(words)
@@ -126,7 +126,7 @@ def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
     expect(actions_with(page, "move")).to_have_count(0)
     expect(actions_with(page, "index")).to_have_count(0)
     expect(actions_with(page, "table")).to_have_text(["Table"])
-    page.get_by_label("Place to go to, or what to look for").fill("")  # Escape clears it first
+    page.get_by_label("Page to open, or words to search for").fill("")  # Escape clears it first
     page.keyboard.press("Escape")
     page.locator("[data-choice]").first.check()
     expect(actions_with(page, "index")).to_contain_text(["Index again"])
@@ -160,7 +160,7 @@ def test_the_exact_title_is_opened_and_typing_writes_no_errors(
     visitor = visit()
     page = visitor.go(f"/feeds/{site.seeded['feed']}/")
     page.keyboard.press("Control+k")
-    page.get_by_label("Place to go to, or what to look for").press_sequentially(
+    page.get_by_label("Page to open, or words to search for").press_sequentially(
         "a long lecture on", delay=150
     )
     title = "A long lecture on neural networks"

@@ -181,7 +181,7 @@ def test_where_the_closer_look_fails_the_first_results_stay(visit: Callable[...,
     visitor = visit()
     visitor.context.route(re.compile("full=1"), lambda route: route.abort())
     page = visitor.go(SEARCH)
-    expect(page.locator("[data-refining]")).to_contain_text("A closer look was not possible")
+    expect(page.locator("[data-refining]")).to_contain_text("Re-ranking was not possible")
     expect(page.locator(".passage").first).to_be_visible()
 
 

@@ -114,7 +114,7 @@ def test_an_invitation_is_offered_at_the_field_for_a_name_without_an_account(
     html = LexborHTMLParser(text_of(response))
     assert not html.css('[role="alert"], [aria-invalid]')
     step = html.css_first("#member-unknown")
-    assert "“anna” has no account here yet." in step.text()
+    assert "There is no account “anna” yet." in step.text()
     assert f"a member of “{collection.name}”" in " ".join(step.text().split())
     assert not html.css("code")
     form = step.parent
@@ -142,7 +142,7 @@ def test_a_member_is_found_whatever_the_case_of_their_name(
     unclear = admin.post(
         f"/collections/{collection.pk}/members/", {"username": "bEA", "role": "editor"}
     )
-    assert "“bEA” has no account here yet." in text_of(unclear)
+    assert "There is no account “bEA” yet." in text_of(unclear)
 
 
 def test_an_owner_who_may_not_add_users_is_told_whom_to_ask(
@@ -151,7 +151,7 @@ def test_an_owner_who_may_not_add_users_is_told_whom_to_ask(
     assert "/invite/" not in text_of(page.get(f"/collections/{collection.pk}/settings/"))
     status, shown = invite(page, collection, "anna")
     assert status == 403
-    assert "whoever runs this server" in shown
+    assert "the operator of this server" in shown
     assert not User.objects.filter(username="anna").exists()
 
 
@@ -181,7 +181,7 @@ def test_a_guest_whose_link_was_lost_is_invited_again_and_the_earlier_link_ends(
     status, shown = again(admin, collection, User.objects.get(username="anna"))
     link = LINK.search(shown)
     assert (status, bool(link)) == (200, True)
-    assert "The earlier link does not work any more." in shown
+    assert "The earlier link no longer works." in shown
     assert lost
     assert Client().get(lost[1]).status_code == 410
     assert link

@@ -255,7 +255,7 @@ def test_a_clip_plays_in_place_by_youtube_which_is_not_asked_before(
     assert addresses
     own = ("/static/", "/manifest.webmanifest")
     assert all(address.startswith(own) for address in addresses), "no thumbnail, no file"
-    assert "Nothing is asked of YouTube until you press play." in html.text()
+    assert "YouTube is not contacted until you press play." in html.text()
     policy = dict(part.strip().split(" ", 1) for part in response[POLICY].split(";"))
     assert policy["frame-src"] == "https://www.youtube-nocookie.com"
     assert policy["default-src"] == "'none'"

@@ -47,7 +47,7 @@ def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, owner
 
 def test_a_wrong_password_says_what_to_check(client: Client, owner: User) -> None:
     html = text_of(client.post("/sign-in/", {"username": "ada", "password": "wrong"}))
-    assert "do not fit together" in html
+    assert "is wrong" in html
     assert "_auth_user_id" not in client.session
 
 

@@ -14,7 +14,7 @@ _SQLSTATE: Final = "53100"  # disk_full of PostgreSQL
 
 
 class StorageFull(Unavailable):
-    """No space is left on a disk of the server."""
+    """There is no space left on a disk of the server."""
 
     code = "storage_full"
     default_message = "No space is left on the server's disk."

@@ -65,7 +65,9 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
             r"|the playlist exist|isn.t available|HTTP Error 404",
             re.IGNORECASE,
         ),
-        lambda reason: errors.VideoRemoved(f"The video is not on YouTube, or no longer.{reason}"),
+        lambda reason: errors.VideoRemoved(
+            f"The video is not on YouTube, or no longer there.{reason}"
+        ),
     ),
     (
         re.compile(

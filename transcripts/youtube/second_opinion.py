@@ -92,5 +92,5 @@ def _typed(error: CouldNotRetrieveTranscript, trace: RequestTrace) -> YouTubeErr
             "YouTube shows this video only to signed-in adults, and this server does not sign in."
         )
     if isinstance(error, VideoUnavailable):
-        return VideoRemoved("The video is not on YouTube, or no longer.")
+        return VideoRemoved("The video is not on YouTube, or no longer there.")
     return changed()

@@ -100,7 +100,7 @@ export function failure(text) {
 
 /** Return the notice of a server that is out of reach. */
 export const silence = () =>
-  failure(gettext("The server does not answer. Check that it runs, then try again."));
+  failure(gettext("The server does not respond. Check that it is running, then try again."));
 
 const SHOWN = 2000; // ms that a button says what it did
 

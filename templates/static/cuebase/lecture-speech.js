@@ -5,7 +5,7 @@ import { transcript } from "./lecture-transcript.js";
 import { gettext } from "./texts.js";
 
 const NOT_ALLOWED =
-  gettext("The browser may not listen. Allow the microphone for this page, then try again.");
+  gettext("The browser may not use the microphone. Allow it for this page, then try again.");
 const Recognition = window.SpeechRecognition ?? window.webkitSpeechRecognition;
 const button = find("[data-listen]");
 const form = /** @type {HTMLFormElement | null} */ (find("[data-say]"));

@@ -93,7 +93,7 @@ function refiningFailed(event) {
   if (!line.matches("[data-refining]")) return;
   line.classList.add("refining-failed");
   need("[data-refining-text]", line).textContent =
-    gettext("A closer look was not possible; these are the first results.");
+    gettext("Re-ranking was not possible; these are the first results.");
 }
 
 onHtmx("responseError", refiningFailed);
@@ -102,7 +102,7 @@ onHtmx("beforeSwap", ({ detail }) => {
   if (detail.xhr.status < 400 || detail.serverResponse.includes('class="notice')) return;
   const isBusy = [429, 502, 503, 504].includes(detail.xhr.status);
   detail.serverResponse = failure(isBusy
-    ? gettext("The server has too much to do. Wait some seconds, then try again.")
+    ? gettext("The server is overloaded. Wait a few seconds, then try again.")
     : gettext("The server could not do this. Reload the page, then try again.")).outerHTML;
 });
 onHtmx("sendError", (event) => {

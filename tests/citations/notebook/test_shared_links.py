@@ -231,7 +231,7 @@ def test_a_clip_stays_with_its_words_where_the_times_of_captions_move(
     assert passage is not None
     assert passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
     assert passage.locator.start == cues[2].start + 15_000
-    with pytest.raises(SharedLinkNotFound, match="not in its source any more"):
+    with pytest.raises(SharedLinkNotFound, match="no longer in its source"):
         follow(15_000, "Chapter")
 
 

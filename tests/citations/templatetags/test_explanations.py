@@ -17,7 +17,7 @@ def names_of_bars(relevance: Relevance) -> list[str]:
 
 def test_a_passage_judged_by_meaning_has_bars_of_words_meaning_and_source() -> None:
     first, *_ = judge.trained("").judge(make_table(), model="")
-    names = ["Words", "Meaning", "Meaning of what stands around it", "The source as a whole"]
+    names = ["Words", "Meaning", "Meaning of the surrounding text", "The source as a whole"]
     assert names_of_bars(first) == names
 
 

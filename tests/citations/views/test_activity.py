@@ -65,11 +65,11 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     WorkerPulse.beat()
     for address in ("/search/", "/search/?q=x&mode=words", "/activity/now/"):
         html = text_of(page.get(address))
-        assert "1 source is searched by its words only so far." in html
+        assert "1 source can be searched only by words so far." in html
         assert "No worker is running" not in html
         assert html.count('hx-select="#indexing-state"') == 1
     WorkerPulse.objects.all().delete()
-    assert "No worker is running, so this goes no further." in text_of(page.get("/activity/now/"))
+    assert "No worker is running, so this cannot continue." in text_of(page.get("/activity/now/"))
     book.reach(State.READY)
     assert 'hx-select="#indexing-state"' not in text_of(page.get("/activity/now/"))
 
@@ -147,7 +147,7 @@ def test_a_source_is_put_first_by_those_who_may_change_it(
     assert "next in line" in shown
     book.reach(State.READY)
     shown = text_of(page.post(address, follow=True))
-    assert "“A book” does not wait to be indexed any more." in shown
+    assert "“A book” is no longer waiting to be indexed." in shown
     assert address not in shown
 
 
@@ -174,10 +174,10 @@ def test_the_page_of_a_source_that_is_not_ready_renews_its_state(
     [
         (State.PENDING, {}, "waiting"),
         (State.PENDING, {"step": "reading pages", "total": 9}, "being indexed"),
-        (State.WORDS, {}, "waiting, found by its words already"),
-        (State.WORDS, {"step": "embedding"}, "being indexed, found by its words already"),
+        (State.WORDS, {}, "waiting, already found by words"),
+        (State.WORDS, {"step": "embedding"}, "being indexed, already found by words"),
         (State.PENDING, {"wanted_at": timezone.now()}, "next in line"),
-        (State.WORDS, {"wanted_at": timezone.now()}, "next in line, found by its words already"),
+        (State.WORDS, {"wanted_at": timezone.now()}, "next in line, already found by words"),
         (State.READY, {}, "ready"),
         (State.FAILED, {}, "failed"),
     ],
@@ -225,7 +225,7 @@ def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
     job = Job.objects.create(collection=collection, target="x", state="done", feed=feed, **columns)
     html = text_of(page.get(f"/jobs/{job.pk}/"))
     assert said in html
-    assert ("says how m" in html) == (columns["kind"] == "feed" and bool(columns["done"]))
+    assert ("shows how m" in html) == (columns["kind"] == "feed" and bool(columns["done"]))
 
 
 def test_a_video_whose_captions_were_fetched_says_so(page: Client, video: Video) -> None:
@@ -326,8 +326,8 @@ def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: 
         for number in range(4)
     ]
     assert "Waits for its turn." in text_of(page.get(f"/jobs/{jobs[0].pk}/"))
-    assert "Waits for its turn: 3 before this." in text_of(page.get(f"/jobs/{jobs[3].pk}/"))
-    assert "turn: 3 before this." in text_of(page.get("/activity/"))
+    assert "Waiting; 3 before this." in text_of(page.get(f"/jobs/{jobs[3].pk}/"))
+    assert "Waiting; 3 before this." in text_of(page.get("/activity/"))
 
 
 def test_a_gate_that_closed_for_want_of_a_network_does_not_blame_youtube(page: Client) -> None:

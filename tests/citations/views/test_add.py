@@ -195,7 +195,7 @@ def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
         f"/videos/{video.pk}/" for video in Video.objects.all()
     }
     shown = " ".join(html.css_first(".job").text().split())
-    assert shown.count("joined to the item that was there") == 1
+    assert shown.count("added to the existing item") == 1
     assert shown.count("with talk.wav, which plays there") == 1
     assert "… and 2 more" in shown
 
@@ -245,8 +245,8 @@ def test_what_was_there_already_is_told_from_what_is_new_or_replaced(
     shown = {
         row.css_first("a").text(): " ".join(row.text().split()) for row in rows if row.css("a")
     }
-    assert "was there already, with the same text" in shown["old.vtt"]
-    assert "replaces the text that was there" in shown["other.vtt"]
+    assert "already there, with the same text" in shown["old.vtt"]
+    assert "replaces the existing text" in shown["other.vtt"]
     assert "already" not in shown["new.vtt"].split("has the same text")[0]
 
 
@@ -291,7 +291,7 @@ def test_captions_that_were_there_already_join_nothing(page: Client) -> None:
     acquisition.perform(again.pk)
     shown = text_of(page.get(f"/jobs/{again.pk}/"))
     assert "talk.en.vtt" in shown
-    assert "joined to the item" not in shown
+    assert "added to the existing item" not in shown
 
 
 def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
@@ -325,7 +325,7 @@ def test_a_file_belongs_to_captions_of_its_name_in_capitals_or_with_its_ending(
     upload(page, (captions, CAPTIONS), *[sound] * at_once, collection="lectures")
     acquisition.perform(Job.objects.get().pk)
     if not at_once:
-        assert "plays there now" in text_of(upload(page, sound, collection="lectures"))
+        assert "now plays there" in text_of(upload(page, sound, collection="lectures"))
     assert Video.objects.get().media.name == file
 
 

@@ -753,7 +753,7 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
     answer = make_answer(conversation)
     citation = make_citation(answer, book, quote="This was never written in the book.", digest="0")
     html = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
-    assert "not in the source any more" in html
+    assert "no longer in the source" in html
     assert "This was never written in the book." in html
     assert "Open the page" not in html
 

@@ -84,12 +84,12 @@ def test_an_empty_one_says_what_to_do_next(
     assert f'href="/add/?collection={collection.slug}" data-add' in empty
     assert "Add a source first: then you can ask." in empty
     assert ">Write a note" in empty
-    assert 'moves here from the <a href="/library/">library</a>' in empty
-    assert "write down what matters for all readers" in empty
+    assert 'select them in the <a href="/library/">library</a>' in empty
+    assert "or write one for all readers" in empty
     read_only = text_of(viewer.get(address))
     assert "Its editors can add to it." in read_only
-    assert "moves here" not in read_only
-    assert "write down what matters" not in read_only
+    assert "To move existing items" not in read_only
+    assert "or write one" not in read_only
     assert "Add a source first" not in read_only
     assert ">Write a note" not in read_only
 

@@ -85,16 +85,19 @@ LATER = datetime.now(UTC) + timedelta(hours=1)
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ({"state": State.WORDS}, "This waits to be indexed. Its guide is made once it is ready."),
+        (
+            {"state": State.WORDS},
+            "This is waiting to be indexed. Its guide is made once it is ready.",
+        ),
         (IN_WORK, "This is being indexed. Its guide is made once it is ready."),
         (IN_WORK | OPENED, "This is being indexed. Its guide is made once it is ready."),
-        ({"state": State.PENDING, **OPENED}, "Being indexed next, since you opened it."),
+        ({"state": State.PENDING, **OPENED}, "It is indexed next, because you opened it"),
         (
             {"state": State.WORDS, "run_after": LATER, "error": "The key was refused.", **OPENED},
-            "The key was refused. Is tried again in",
+            "The key was refused. Next attempt in",
         ),
-        ({}, "Its guide is made once all that was added is ready."),
-        (OPENED, "This is ready. Its guide is made next, since you opened it."),
+        ({}, "Its guide is made once everything is indexed."),
+        (OPENED, "This is ready. Its guide is made next, because you opened it."),
     ],
 )
 def test_a_guide_that_is_to_come_appears_by_itself(
@@ -186,14 +189,14 @@ def test_a_page_that_is_shown_puts_its_source_first_and_one_that_is_fetched_does
     coming = page(viewer, f"/videos/{talk.video_id}/").css_first("#guide")
     assert coming
     assert not coming.css_first("form")
-    assert "since you opened it" in coming.text()
+    assert "because you opened it" in coming.text()
 
 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
         ({}, "too short"),
-        ({"language": "zh"}, "in this language"),
+        ({"language": "zh"}, "this language is not supported"),
         ({"characters": 50_000}, "captions without full stops"),
     ],
 )

@@ -320,7 +320,7 @@ def test_words_that_are_gone_are_told(page: Client, book: Source) -> None:
     book.document.pages.filter(number=2).update(text="Nothing of it.", blocks=[[0, 14, "", False]])
     book.document.__class__.objects.filter(pk=book.document.pk).update(read_by="other")
     html = text_of(page.get("/highlights/"))
-    assert "not in the source any more" in html
+    assert "no longer in the source" in html
     assert "Their last place was page 2." in html
     beside = page.get(f"/sources/{book.uuid}/pages/2/")
     assert "Not in the text any more" in text_of(beside)

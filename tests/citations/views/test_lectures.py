@@ -412,7 +412,7 @@ def test_a_lecture_that_lost_what_it_named_has_no_documents(
     book.delete()
     html = text_of(page.get(path(lecture)))
     assert "Upload documents to see citations" in html
-    assert "is not there any more" in html
+    assert "no longer exist" in html
 
 
 def test_the_talk_that_is_replayed_is_no_document_to_cite(

@@ -226,7 +226,7 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     html = text_of(page.get("/library/"))
     assert "2 of 2 sources" in html
     assert "does not know (German)" in html
-    assert "Whoever runs this server can choose a model" in html
+    assert "The operator of this server can choose a model" in html
     assert "kb models" not in html  # a reader has no shell there
     User.objects.update(is_staff=True)
     shown = text_of(page.get("/library/"))

@@ -135,7 +135,7 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
     assert f"#note-{note.uuid}" in again
     response = page.post(f"/ask/answers/{answer.uuid}/note/", follow=True)
     assert response.redirect_chain[0][0].endswith(f"#note-{note.uuid}")
-    assert "saved before" in text_of(response)
+    assert "already saved" in text_of(response)
     assert Note.objects.get() == note
     whole = text_of(page.get(f"/ask/{answer.conversation.uuid}/"))
     assert f"#note-{note.uuid}" in whole

@@ -154,7 +154,7 @@ def test_what_cannot_be_used_in_an_address_does_not_hide_the_page(
 
 def test_a_citation_that_is_gone_is_said_to_be(page: Client, paper: Source) -> None:
     html = text_of(page.get(f"{address_of(paper)}?citation={paper.uuid}"))
-    assert "is not in this document any more" in html
+    assert "is no longer in this document" in html
 
 
 def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(
@@ -184,7 +184,7 @@ def test_words_that_were_typed_open_the_page_that_has_them(page: Client, paper: 
 def test_other_forms_of_the_words_are_announced_where_they_count(
     page: Client, paper: Source
 ) -> None:
-    note = "Other forms of these words count"
+    note = "Other forms of these words are included"
     assert note in text_of(page.get(address_of(paper), {"q": "opening"}))
     assert note not in text_of(page.get(address_of(paper), {"q": "opens"}))
 
@@ -377,7 +377,7 @@ def test_a_copied_link_marks_its_words_wherever_they_are_now(page: Client, guide
     assert '<td><mark class="quoted">0.4</mark></td>' in html
     assert "passage=Monday" in html  # the way to another zoom or page keeps them
     lost = text_of(page.get(f"/sources/{guide.uuid}/pages/1/?passage=Never+written"))
-    assert "is not in this document any more" in lost
+    assert "is no longer in this document" in lost
 
 
 def test_a_document_opens_as_a_book_with_its_contents_and_how_it_is_indexed_elsewhere(

@@ -120,7 +120,7 @@ def test_a_speaker_gets_a_name_on_the_page_of_what_they_say(page: Client, panel:
     saved = page.post(f"/videos/{panel.pk}/speakers/", form, follow=True)
     assert saved.redirect_chain == [(f"/videos/{panel.pk}/?speaker=Bob+Dylan&lang=en", 302)]
     html = text_of(saved)
-    assert "“Bob” is called “Bob Dylan” now." in html
+    assert "“Bob” is now called “Bob Dylan”." in html
     assert "Thank you." in html
 
 
@@ -312,7 +312,7 @@ def test_a_search_without_a_sentence_of_all_words_says_how_many_there_are(
 
 
 def test_other_forms_of_the_words_are_announced_where_they_count(page: Client, talk: Video) -> None:
-    note = "Other forms of these words count"
+    note = "Other forms of these words are included"
     assert note not in text_of(page.get(f"/videos/{talk.pk}/?q=count"))
     html = text_of(page.get(f"/videos/{talk.pk}/?q=counting"))
     assert note in html
@@ -340,7 +340,7 @@ def test_hostile_text_and_queries_are_escaped(page: Client, collection: Collecti
 
 def test_a_search_in_vain_says_so_and_marks_nothing(page: Client, video: Video) -> None:
     html = text_of(page.get(f"/videos/{video.pk}/search/?q=zebra&near=905000", **HTMX))
-    assert "Nothing is said about “zebra” here." in html
+    assert "Nobody says “zebra” here." in html
     assert "<mark" not in html
     assert 'id="chunk-3"' in html  # where the reader was
 

@@ -359,7 +359,7 @@ def test_a_chosen_source_that_one_may_not_read_any_more_is_told_in_words_of_the_
 
 def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
     html = text_of(page.get("/search/?q=zebra&mode=words&tag=none"))
-    assert "Nothing was found for “zebra”" in html
+    assert "No results for “zebra”" in html
     assert 'href="/search/?q=zebra&amp;mode=words"' in html  # without filters
     assert 'href="/search/?q=zebra&amp;mode=meaning&amp;tag=none"' in html
 
@@ -414,7 +414,7 @@ def test_what_has_all_words_is_a_hit_while_its_source_is_searched_by_words_alone
     listed = shown.css(".results > .groups .group h3")
     assert [title.text(strip=True) for title in listed] == (["Fresh"] if is_hit else [])
     assert ("Not everything is indexed yet" in heading) != is_hit
-    assert "1 source is searched by its words only so far." in text_of(page.get(address))
+    assert "1 source can be searched only by words so far." in text_of(page.get(address))
     step = page.get(f"/search/hit/?{urlencode({'q': query, 'hit': 1})}")
     assert (str(fresh.uuid) in step["Location"]) or not is_hit
     fresh.change(state=State.READY)  # now the judge knows its meaning, or lack of it
@@ -443,7 +443,7 @@ def test_a_search_by_meaning_without_vectors_offers_what_the_words_find(
     response = page.get("/search/?q=network&mode=meaning")
     assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
     assert "Nothing is embedded yet" in text_of(response)
-    assert "what the words alone find" in text_of(response)
+    assert "found by words only" in text_of(response)
 
 
 def test_settings_that_name_another_model_are_told_and_the_words_are_searched(

@@ -65,7 +65,7 @@ def test_a_video_that_is_there_is_named_to_those_who_may_see_it(
 
 def test_a_viewer_learns_whom_to_ask(viewer: Client) -> None:
     html = text_of(viewer.get(f"/add/?{urlencode({'url': WATCH})}"))
-    assert "Ask an owner" in html
+    assert "ask an owner" in html
     assert 'name="what"' not in html
 
 

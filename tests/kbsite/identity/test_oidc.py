@@ -96,7 +96,7 @@ def test_a_switched_off_account_stays_outside(team: Provider, db: None) -> None:
     User.objects.update(is_active=False)
     browser, answer = sign_in(team, "mira", [])
     assert answer.status_code == 403
-    assert "switched off" in answer.content.decode()
+    assert "deactivated" in answer.content.decode()
     assert browser.get("/library/").status_code == 302
 
 

@@ -94,7 +94,7 @@ def test_a_search_tells_nothing_that_only_an_operator_can_do(
 def test_commands_and_settings_are_left_out_of_what_a_model_is_told() -> None:
     text = "It failed. Set LLM_PROVIDER. Run `kb models fetch`, or wait. Try again later."
     assert for_models(text) == "It failed. Try again later."
-    hint = "Make one with `kb token create --write`."
+    hint = "Create one with `kb token create --write`."
     assert "kb token" not in explained(Forbidden("This token may only read.", hint=hint))
 
 

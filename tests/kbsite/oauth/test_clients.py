@@ -193,7 +193,7 @@ def test_an_application_is_known_by_the_document_at_its_address(
 ) -> None:
     page = open_consent(ada, document.client_id).content.decode()
     assert "Connect Reader?" in page
-    assert 'what <strong class="wrap">localhost</strong> publishes' in page
+    assert 'by <strong class="wrap">localhost</strong>' in page
     program = Program()
     program.client_id = document.client_id
     assert program.connect(ada)["scope"] == "read"

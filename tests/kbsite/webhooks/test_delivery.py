@@ -186,7 +186,7 @@ def test_days_of_failure_turn_a_webhook_off_and_say_why(
     work()
     webhook.refresh_from_db()
     assert not webhook.is_on
-    assert "Nothing arrived for 5 days" in webhook.off_reason
+    assert "No message has arrived for 5 days" in webhook.off_reason
     assert "500" in webhook.off_reason
     assert len(receiver.got) == 1
     codes = set(WebhookDelivery.objects.values_list("error_code", flat=True))

@@ -72,7 +72,7 @@ def test_an_unknown_user_is_no_fault_and_the_whole_command_is_told(
     )
     assert response.status_code == 200
     html = text_of(response)
-    assert "“nobody” has no account here yet." in html
+    assert "There is no account “nobody” yet." in html
     assert f"<code>kb user add nobody --role editor -c {collection.slug}</code>" in html
     assert 'value="nobody"' in html
 
