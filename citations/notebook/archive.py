@@ -217,7 +217,9 @@ class _Contents:
     def write_conversation(self, conversation: Conversation) -> dict[str, Any]:
         text = export.render(self.scope, self.user, conversation, ExportFormat.MARKDOWN)
         title, collection = conversation.title, conversation.collection
-        path = self.folders.write_text("Questions", title, [text], collection=collection.title)
+        path = self.folders.write_text(
+            "Questions", title, [text], collection=collection.title if collection else ""
+        )
         whole: dict[str, Any] = json.loads(
             export.render(self.scope, self.user, conversation, ExportFormat.JSON)
         )

@@ -205,7 +205,7 @@ def test_each_reader_shows_the_sources_that_are_visible(
 
 
 def counted(readable: frozenset[int]) -> int:
-    return filters._reach(Scope(readable=readable))[0]
+    return filters._count_readable(Scope(readable=readable))[0]
 
 
 def of_readers_lexicon(readable: frozenset[int]) -> int:
