@@ -199,8 +199,8 @@ def _merged(
     chosen = _node_evidence([pair for pair in fitting[: 2 * query.limit] if pair[1] > 0])
     rest = sorted(own, key=lambda passage: -passage.score)
     least = min((passage.score for passage in chosen), default=1.0)
-    behind = (replace(passage, score=min(least, passage.score)) for passage in rest)
-    return _distinct([*chosen, *behind])
+    others = (replace(passage, score=min(least, passage.score)) for passage in rest)
+    return _distinct([*chosen, *others])
 
 
 def _node_evidence(scored: Sequence[tuple[Summary, float]]) -> list[Evidence]:

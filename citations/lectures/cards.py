@@ -126,11 +126,11 @@ def _read(session: LectureSession, groups: Mapping[int, Sequence[int]]) -> list[
     indexes = [index for group in groups.values() for index in group]
     windows = Window.objects.filter(session=session, index__in=indexes).prefetch_related(cited)
     by_index = {window.index: window for window in windows}
-    there = (
+    cards = (
         _card(number, [by_index[index] for index in group if index in by_index])
         for number, group in groups.items()
     )
-    return [card for card in there if card is not None]
+    return [card for card in cards if card is not None]
 
 
 def _card(number: int, windows: Sequence[Any]) -> Card | None:

@@ -282,5 +282,5 @@ def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
 
 def _has_all_words(row: Candidate, words: str) -> bool:
     """Tell whether a chunk has every telling word of a query, in whatever form."""
-    wanted = set(stems(telling_words(words, row.language).split(), row.language))
-    return bool(wanted) and wanted <= set(stems(tokenize(row.text), row.language))
+    query_stems = set(stems(telling_words(words, row.language).split(), row.language))
+    return bool(query_stems) and query_stems <= set(stems(tokenize(row.text), row.language))

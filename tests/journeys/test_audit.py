@@ -247,8 +247,7 @@ def test_a_change_is_gone_if_its_entry_cannot_be_written(
         raise RuntimeError
 
     monkeypatch.setattr(audit.AuditEntry.objects, "create", fail)
-    with pytest.raises(RuntimeError):
-        delete(page, video)
+    delete(page, video)  # work that is tried again
     assert Video.objects.filter(pk=video.pk).exists()
 
 

@@ -85,8 +85,8 @@ def rated(
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
         nearest = words if near is None else max(0.0, near)
-        behind = passage * (best - sentence.evidence.score)
-        score = WORDS * words + MEANING * nearest - behind
+        deduction = passage * (best - sentence.evidence.score)
+        score = WORDS * words + MEANING * nearest - deduction
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
         sentence = _definition(sentence, answer) if answer and is_meaning else sentence
         scored.append(replace(sentence, score=score, meaning=meaning))
