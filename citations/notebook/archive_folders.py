@@ -38,9 +38,9 @@ class ArchiveFolders:
         self._names: dict[str, FileNames] = {}
         self._index: dict[str, list[_Entry]] = {}  # by folders
 
-    def name(self, folder: str, wanted: str) -> str:
+    def name(self, folder: str, title: str) -> str:
         """Return a name that no other file of the folder has."""
-        return self._names.setdefault(folder, FileNames()).of(wanted)
+        return self._names.setdefault(folder, FileNames()).of(title)
 
     def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
         """Begin a file, which is dated today. A ZIP takes one file at a time."""
