@@ -769,7 +769,7 @@ def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
     page = visitor.go("/library/")
     visitor.context.set_offline(True)
     page.get_by_label("Filter by title").fill("x")
-    expect(page.locator("#notices [role=alert]")).to_contain_text("does not answer")
+    expect(page.locator("#notices [role=alert]")).to_contain_text("does not respond")
 
 
 @pytest.mark.parametrize(
