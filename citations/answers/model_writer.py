@@ -8,7 +8,8 @@ from citations import conf
 from citations.answers.answer import Claim, ClaimEvent, Event, Progress
 from citations.answers.citation_check import Proof, relates
 from citations.answers.draft import GROUND, Draft, Writing, WritingTask
-from citations.answers.question.wording import heading, is_question
+from citations.answers.question.wording import is_question
+from citations.answers.sections import heading
 from citations.answers.writing import claim_support, excerpts, output_parser, sentence_ranking
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.claim_support import attribute

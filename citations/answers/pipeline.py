@@ -24,7 +24,8 @@ from citations.answers.answer import (
 from citations.answers.citation_check import Proof
 from citations.answers.draft import GROUND, Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
-from citations.answers.question.wording import asks_for_more, heading, quoted
+from citations.answers.question.wording import asks_for_more, quoted
+from citations.answers.sections import heading
 from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems

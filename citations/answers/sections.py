@@ -1,12 +1,18 @@
 """The parts of an answer to several questions, each under its own question as a heading."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
+from citations.answers.question.wording import separated, without_connective
+
 UNANSWERED: Final = _("The sources do not answer this question.")
+_ASKING: Final = re.compile(
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
+)
 
 
 class Headed(Protocol):
@@ -58,3 +64,11 @@ def by_question(claims: Sequence[ClaimT], parts: Sequence[Part]) -> list[Section
         for heading in headings
     )
     return [section for section in sections if section.claims or section.heading in unanswered]
+
+
+def heading(question: str) -> str:
+    """Return the heading of a question: “and what does it do” becomes “What does it do?”."""
+    text = without_connective(separated(question)[0])
+    if _ASKING.match(text) and text[-1].isalnum():  # “, and why …” took the place of its mark
+        text = f"{text}?"
+    return text[:1].upper() + text[1:]

@@ -8,14 +8,11 @@ from typing import Final
 
 from django.db.models import F, Q, TextField, Value
 
+from citations.answers import model_router
 from citations.answers.answer import Route
+from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import (
-    NUMBERED,
-    Heading,
-    find_named_section,
-    section_span,
-)
+from citations.answers.question.named_sections import find_named_section
 from citations.answers.question.wording import (
     asks_what_is,
     content_words,
@@ -95,7 +92,7 @@ class AnswerModels:
         def ask(text: str) -> str:
             return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
 
-        return router.route_by_model(question, embed=embed, ask=ask, model=llm.name)
+        return model_router.route(question, embed=embed, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from citations.answers.answer import Breadth, Claim, ClaimEvent, Progress, Quest
 from citations.answers.citation_check import Proof
 from citations.answers.draft import GROUND, Draft, Writing, WritingTask
 from citations.answers.model_writer import ModelWriter
-from citations.answers.question.wording import asks_for_more, heading
+from citations.answers.question.wording import asks_for_more
+from citations.answers.sections import heading
 from citations.answers.writing import extractive, sentence_ranking
 from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import Pick

@@ -45,6 +45,7 @@ logger = logging.getLogger(__name__)
 MAX_PARTS = 200  # of an outline
 CATCH_UP = 20  # seconds, after which other work is done
 ABSTRACT_TOKENS = 300
+ABSTRACT_TRIES = 3  # of a request
 MAX_ABSTRACT = 1_200  # characters
 _ABSTRACT = (
     "You summarise texts for readers who want to know what is in them. You are given a text "
@@ -187,12 +188,16 @@ def request_abstracts(source: Source) -> AbstractsRequest | None:
 
 
 def answer(request: AbstractsRequest) -> None:
-    """Have the abstracts of a source written, unless another process does."""
+    """Have the abstracts of a source written, unless another process does.
+
+    What a model still leaves empty is asked for again when somebody reads the source: each try
+    may cost money.
+    """
     with request.attempt(AbstractsRequest.objects.due()) as is_begun:
         if not is_begun:
             return
         ensure_abstracts(request.source)
-        if lacks_abstracts(request.source):
+        if lacks_abstracts(request.source) and request.attempts < ABSTRACT_TRIES:
             raise ModelServerError("Some abstracts were not written.")
         request.delete()
 

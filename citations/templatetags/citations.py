@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
-from citations.answers.question import wording
+from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
@@ -64,7 +64,7 @@ class MarkedText(Protocol):
 @register.filter
 def part_heading(question: str) -> str:
     """Return a question that was looked up, without its context."""
-    return wording.heading(question)
+    return sections.heading(question)
 
 
 @register.simple_tag
@@ -76,7 +76,7 @@ def deleted_with(collection: Collection) -> list[str]:
 @register.filter
 def earlier_question(question: str) -> str:
     """Return the question that another one, which refers to it, was looked up with."""
-    return wording.separated(question)[1]
+    return separated(question)[1]
 
 
 @register.filter

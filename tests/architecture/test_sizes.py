@@ -114,3 +114,8 @@ def test_lines_have_at_most_100_columns(suffix: str) -> None:
         and "noqa: E501" not in file.read_text()  # data that cannot be wrapped
     ]
     assert wide == []
+
+
+def test_the_rules_that_read_questions_stay_few() -> None:
+    rules = product(".py", folders=("citations/answers/question",))
+    assert sum(len(file.read_text().splitlines()) for file in rules) <= 700

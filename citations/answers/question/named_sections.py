@@ -1,21 +1,18 @@
-"""Sections that a question names by number, “chapter 4” or “section 2.3”, and where they are."""
+"""Sections that a question names by number: “chapter 4”, “section 2.3”."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from citations.answers.question.wording import any_of, without
 
-_KIND: Final = any_of("numbered_sections")
+KIND: Final = any_of("numbered_sections")
 _NAMED: Final = re.compile(
     rf"""(?<!\w)(?P<place>{any_of("places")}\s+)?
-    (?P<name>{_KIND}\s+(?P<number>\d+(?:\.\d+)*))(?![\w.]*\d)
+    (?P<name>{KIND}\s+(?P<number>\d+(?:\.\d+)*))(?![\w.]*\d)
     (?:\s+(?:of|in|from|von|aus|de|du|del)\s+{any_of("articles")}\s+{any_of("kinds")}(?!\w))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-NUMBERED: Final = r"^\W*(\w+\s+)?[0-9]"  # in PostgreSQL: headings that may have a number
-_HEADING: Final = re.compile(rf"\W*(?:{_KIND}\s+)?(?P<number>\d+(?:\.\d+)*)(?!\w)", re.IGNORECASE)
 Number = tuple[int, ...]
 
 
@@ -36,35 +33,9 @@ def find_named_section(question: str) -> NamedSection | None:
     goes_on = re.match(r"\s+\w", question[named.end() :])
     pronoun = "it" if goes_on and not named["place"] else ""
     text = without(question, named.span(), pronoun)
-    return NamedSection(number=_number_of(named["number"]), name=named["name"], question=text)
+    return NamedSection(number=number_of(named["number"]), name=named["name"], question=text)
 
 
-class Heading(NamedTuple):
-    """A heading, and the characters [first, last) of a passage below it."""
-
-    text: str
-    first: int
-    last: int
-
-
-def section_span(number: Number, headings: Sequence[Heading]) -> tuple[int, int] | None:
-    """Return the characters of a section, from its first heading to the next higher number.
-
-    ``headings`` are those of a source's passages in order; a passage without a number belongs to
-    the section before it.
-    """
-    first = last = -1
-    for heading in headings:
-        match = _HEADING.match(heading.text)
-        own = _number_of(match["number"])[: len(number)] if match else ()
-        if own == number and first < 0:
-            first = heading.first
-        elif own > number and first >= 0:
-            break
-        last = heading.last
-    return (first, last) if first >= 0 else None
-
-
-def _number_of(text: str) -> Number:
+def number_of(text: str) -> Number:
     """Return “2.3” as (2, 3)."""
     return tuple(int(part) for part in text.split(".") if part)

@@ -89,9 +89,6 @@ _MORE: Final = re.compile(
     rf"\W*(?:(?:please|and|but|so|ok(?:ay)?|can\s+you|could\s+you)\W+)*{any_of('more')}(?!\w)",
     re.IGNORECASE,
 )
-_ASKING: Final = re.compile(
-    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
-)
 _GREETING: Final = re.compile(rf"\W*(?:{any_of('greetings')}(?!\w)\W*)+", re.IGNORECASE)
 
 
@@ -186,14 +183,6 @@ def without(question: str, name: tuple[int, int], pronoun: str) -> str:
     after = question[name[1] :].lstrip("\"”»’'").lstrip(" " if pronoun else " ,:;")
     joint = "" if after.startswith(_MARKS) or not before else " "
     text = " ".join(f"{before}{joint}{after}".split())
-    return text[:1].upper() + text[1:]
-
-
-def heading(question: str) -> str:
-    """Return the heading of a question: “and what does it do” becomes “What does it do?”."""
-    text = without_connective(separated(question)[0])
-    if _ASKING.match(text) and text[-1].isalnum():  # “, and why …” took the place of its mark
-        text = f"{text}?"
     return text[:1].upper() + text[1:]
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from citations.answers.question.wording import heading, split
+from citations.answers.question.wording import split
+from citations.answers.sections import heading
 
 
 @pytest.mark.parametrize(

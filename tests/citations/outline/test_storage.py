@@ -406,6 +406,22 @@ def test_abstracts_are_requested_until_they_are_written(
     assert outline_storage.request_abstracts(source) is None
 
 
+def test_a_model_that_leaves_abstracts_empty_is_not_asked_for_ever(
+    collection: Collection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = indexed(collection)
+    settings.LLM_PROVIDER = "ollama"
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: ""))
+    request = outline_storage.request_abstracts(source)
+    assert request
+    for tries in range(outline_storage.ABSTRACT_TRIES):
+        assert AbstractsRequest.objects.exists(), tries
+        AbstractsRequest.objects.update(run_after=None)
+        tasks.write_abstracts(request.pk)
+    assert not AbstractsRequest.objects.exists()
+    assert outline_storage.lacks_abstracts(source)
+
+
 def test_sentences_are_shown_with_a_capital_and_an_end() -> None:
     text = "the loss falls. and so on the weights"
     node = Node(text=text, spans=[[10, 25], [40, 61]])

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from citations.answers import model_router
 from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.question import router
 from citations.errors import ModelServerError
 
-route = partial(router.route_by_model, embed=None, model="fake:words")
+route = partial(model_router.route, embed=None, model="fake:words")
 
 
 def model_saying(answer: str) -> Callable[[str], str]:
