@@ -51,9 +51,9 @@ HTML: Final = DocumentFormat(
     kind=SourceKind.HTML,
     media_type="text/html",
     suffixes=(".html", ".htm", ".xhtml"),
-    # Possessive and atomic: a file of nothing but comments would else take exponential time.
+    # Atomic groups: a file of nothing but comments would else take exponential time.
     pattern=re.compile(
-        rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+"
+        rb"(?>(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*)"
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
