@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import allauth
@@ -19,11 +20,13 @@ from transcripts.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
-    """Set Django up without the database; ``plain_log`` omits time and logger from log lines."""
+    """Set Django up without the database; ``plain_log`` omits time and logger from log lines, as a
+    terminal does, where people read them.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     if apps.ready:
         return
-    if plain_log:
+    if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):
         settings.LOGGING["formatters"]["line"]["format"] = "{message}"
         settings.LOGGING["handlers"]["console"]["formatter"] = "line"
     django.setup()

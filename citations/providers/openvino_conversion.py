@@ -112,7 +112,7 @@ def _lock(cached: Path) -> Iterator[None]:
 
 
 def _convert(folder: Path, head: str, cached: Path) -> None:
-    logger.info("Converting %s for this machine: once, a few seconds to a minute", _slug(folder))
+    logger.info("Converting the model %s for this machine, once: up to a minute …", _slug(folder))
     unfinished = Path(tempfile.mkdtemp(prefix=f".{cached.name}-", dir=cached.parent))
     try:
         _export(folder, head, unfinished)

@@ -24,7 +24,7 @@ from kbsite.cli import server_lock
 from kbsite.cli.database import open_database
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
-from kbsite.cli.terminal import expected_error, print_json, say
+from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
 from kbsite.identity import discovery
 from transcripts.errors import KnowledgeBaseError
@@ -67,7 +67,7 @@ def _print(result: HealthCheck) -> None:
     mark, style = MARKS[result.ok]
     say(f"{mark} {result.name}: {result.detail}", style)
     if result.ok is not True and result.hint:
-        say(f"    {result.hint}")
+        say(typed(f"    {result.hint}"))
 
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:
