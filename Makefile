@@ -60,7 +60,7 @@ suites: dev
 	@sh tests/install.sh $(BIN)/python
 
 run: setup
-	@$(BIN)/kb serve --sample
+	@LOG_FORMAT=$${LOG_FORMAT:-plain} $(BIN)/kb serve --sample
 
 # Test files run in the order of tests/conftest.py, longest first.
 # Browser tests run last and alone, because they test what a page does within seconds. One that

@@ -7,12 +7,33 @@ or in the files of ``-r``. What pip warns of, and its errors, are printed as the
 import re
 import subprocess
 import sys
+import sysconfig
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 PIN = re.compile(r"^([\w.-]+)==", re.MULTILINE)
-COLLECTED = re.compile(r"(?:Collecting|Requirement already satisfied:) ([\w.-]+)")
+COLLECTED = re.compile(
+    r"(?:Collecting|Requirement already satisfied:) ([\w.-]+)|Processing \S*/([\w.]+)-\d"
+)
 DOWNLOADED = re.compile(r"Downloading \S*?([\w.]+)-\d\S* \((.+)\)")
-INTERVAL = 20  # packages between two lines, where no terminal shows a line that changes
+INTERVAL = 20  # packages between two lines, where no terminal shows one that changes
+
+
+@dataclass(slots=True)
+class Counter:
+    """Shows a number of packages in one line that changes, or else in a line for every few."""
+
+    count: int
+    shown: int = 0
+
+    def show(self, number: int, what: str) -> None:
+        line = f"  {number} of {self.count}: {what}"
+        if sys.stdout.isatty():
+            print(f"\r\033[K{line[:78]}", end="", flush=True)
+        elif number - self.shown >= INTERVAL or self.shown < number == self.count:
+            print(line, flush=True)
+            self.shown = number
 
 
 def main() -> int:
@@ -20,22 +41,31 @@ def main() -> int:
     pinned = {_key(name) for name in PIN.findall(_pins(sys.argv[1:]))}
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
     collected: set[str] = set()
+    counter = Counter(len(pinned))
     with subprocess.Popen(
         [*command, "--progress-bar", "off", *sys.argv[1:]], stdout=subprocess.PIPE, text=True
     ) as pip:
         for line in pip.stdout or ():
             if match := COLLECTED.match(line):
-                before = len(collected)
-                collected |= {_key(match[1])} & pinned
-                if len(collected) > before:
-                    _show(len(collected), len(pinned), match[1])
+                name = _key(match[1] or match[2])
+                collected |= {name} & pinned
+                counter.show(len(collected), name)
             elif match := DOWNLOADED.search(line):
-                _show(len(collected), len(pinned), f"{match[1]}, {match[2]}", is_detail=True)
+                counter.show(len(collected), f"{match[1]}, {match[2]}")
             elif line.startswith("Installing collected packages"):
-                _show(len(pinned), len(pinned), "all are here; unpacking them")
+                _watch(pip, len(pinned))
     if sys.stdout.isatty():
         print()
     return pip.returncode
+
+
+def _watch(pip: "subprocess.Popen[str]", count: int) -> None:
+    """Show how many packages are unpacked: pip says nothing until it ends."""
+    folder = Path(sysconfig.get_path("purelib"))
+    counter = Counter(count)
+    while pip.poll() is None:
+        counter.show(min(count, len([*folder.glob("*.dist-info")])), "unpacked")
+        time.sleep(0.2)
 
 
 def _pins(arguments: list[str]) -> str:
@@ -45,14 +75,6 @@ def _pins(arguments: list[str]) -> str:
 
 def _key(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _show(number: int, count: int, what: str, *, is_detail: bool = False) -> None:
-    line = f"  {number} of {count}: {what}"
-    if sys.stdout.isatty():
-        print(f"\r\033[K{line[:78]}", end="", flush=True)
-    elif not is_detail and (number % INTERVAL == 0 or number == count):
-        print(line, flush=True)
 
 
 if __name__ == "__main__":

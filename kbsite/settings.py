@@ -254,12 +254,16 @@ WORKER_METRICS_PORT = option(
 )
 AUDIT_DAYS = option("AUDIT_DAYS", 365, "Days for which the audit trail is kept; 0: forever.")
 LOG_FORMAT = option(
-    "LOG_FORMAT", "text", "Format of the log of servers and workers.", among=("text", "json")
+    "LOG_FORMAT",
+    "text",
+    "Format of the log of servers and workers; plain: messages without time and logger.",
+    among=("text", "plain", "json"),
 )
 OTEL_EXPORTER_OTLP_ENDPOINT = option(
     "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP address for traces; empty: no tracing."
 )
 _is_json = LOG_FORMAT == "json"
+_line = "{message}" if LOG_FORMAT == "plain" else "{asctime} {levelname} {name}: {message}"
 _json = {
     "()": "pythonjsonlogger.json.JsonFormatter",
     "format": "{levelname} {name} {message} {request_id} {task} {job_id}",
@@ -271,7 +275,7 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "line": {"format": _line, "style": "{"},
         **({"json": _json} if _is_json else {}),  # else its library would only cost time
     },
     "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},

@@ -73,6 +73,8 @@ def test_the_log_has_times_and_loggers_except_on_a_terminal() -> None:
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "kbsite.settings"}
     ran = run_program(*command, environment=environment)
     assert ran.stderr.endswith(" INFO kbsite: Converting.\n")
+    plain = run_program(*command, environment=environment | {"LOG_FORMAT": "plain"})
+    assert plain.stderr == "Converting.\n"
     main, terminal_end = os.openpty()
     subprocess.run(command, env=environment, stderr=terminal_end, check=True, timeout=PATIENCE)
     assert os.read(main, 1000) == b"Converting.\r\n"
