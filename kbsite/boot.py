@@ -19,13 +19,15 @@ from transcripts.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
-    """Set Django up without the database; ``plain_log`` omits time and logger from log lines."""
+    """Set Django up without the database; ``plain_log`` shows the messages of the log alone, and
+    keeps tracebacks in the file kb.log of the data directory.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     if apps.ready:
         return
     if plain_log:
-        settings.LOGGING["formatters"]["line"]["format"] = "{message}"
-        settings.LOGGING["handlers"]["console"]["formatter"] = "line"
+        settings.LOGGING["handlers"]["console"]["formatter"] = "message"
+        settings.LOGGING["root"]["handlers"].append("tracebacks")
     django.setup()
 
 
