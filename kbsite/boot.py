@@ -3,6 +3,7 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import allauth
 import django
@@ -26,9 +27,16 @@ def set_up(*, plain_log: bool = False) -> None:
     if apps.ready:
         return
     if plain_log:
-        settings.LOGGING["handlers"]["console"]["formatter"] = "message"
-        settings.LOGGING["root"]["handlers"].append("tracebacks")
+        _log_plainly(settings.LOGGING, Path(settings.DATA_DIR) / "kb.log")
     django.setup()
+
+
+def _log_plainly(config: dict[str, Any], file: Path) -> None:
+    classes, handlers = "kbsite.telemetry.logs", config["handlers"]
+    config["formatters"]["message"] = {"()": f"{classes}.MessageFormatter", "log": file}
+    handlers["console"]["formatter"] = "message"
+    handlers["tracebacks"] = {"()": f"{classes}.TracebackFile", "path": file, "formatter": "line"}
+    config["root"]["handlers"].append("tracebacks")
 
 
 def boot(*, migrate: bool = True) -> None:

@@ -272,7 +272,6 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
-        "message": {"()": "kbsite.telemetry.logs.MessageFormatter", "log": DATA_DIR / "kb.log"},
         **({"json": _json} if _is_json else {}),  # else its library would only cost time
     },
     "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},
@@ -281,12 +280,7 @@ LOGGING: dict[str, Any] = {
             "class": "logging.StreamHandler",
             "formatter": "json" if _is_json else "line",
             "filters": ["origin"],
-        },
-        "tracebacks": {  # of `kb`; servers show them
-            "class": "kbsite.telemetry.logs.TracebackFile",
-            "formatter": "line",
-            "path": DATA_DIR / "kb.log",
-        },
+        }
     },
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {

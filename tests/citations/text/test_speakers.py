@@ -89,8 +89,9 @@ def test_where_no_two_people_speak_twice_nobody_is_named(talk: str) -> None:
     ],
 )
 def test_what_looks_like_a_name_is_one(name: str) -> None:
-    assert (found := LABEL.match(f"{name}: Yes.")) is not None
-    assert found[0] == f"{name}:"
+    label = LABEL.match(f"{name}: Yes.")
+    assert label is not None
+    assert label[0] == f"{name}:"
     assert label_length(f"{name}: Yes.", name) == len(name) + 2
 
 
@@ -112,8 +113,8 @@ def test_what_looks_like_a_name_is_one(name: str) -> None:
 )
 def test_a_clause_before_a_colon_names_nobody(clause: str) -> None:
     assert LABEL.search(f"{clause}: it rains.") is None
-    told = f"{clause}: it rains. Ann: Yes. {clause}: it snows. Ann: No."
-    assert Turns(told).names == frozenset()
+    talk = f"{clause}: it rains. Ann: Yes. {clause}: it snows. Ann: No."
+    assert Turns(talk).names == frozenset()
 
 
 def test_what_two_people_say_is_of_none_of_them() -> None:
