@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import allauth
 import django
@@ -20,16 +21,23 @@ from transcripts.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
-    """Set Django up without the database; ``plain_log`` omits time and logger from log lines, as a
-    terminal does, where people read them.
+    """Set Django up without the database; ``plain_log`` shows the messages of the log alone, as a
+    terminal does, and keeps tracebacks in the file kb.log of the data directory.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     if apps.ready:
         return
     if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):
-        settings.LOGGING["formatters"]["line"]["format"] = "{message}"
-        settings.LOGGING["handlers"]["console"]["formatter"] = "line"
+        _log_plainly(settings.LOGGING, Path(settings.DATA_DIR) / "kb.log")
     django.setup()
+
+
+def _log_plainly(config: dict[str, Any], file: Path) -> None:
+    classes, handlers = "kbsite.telemetry.logs", config["handlers"]
+    config["formatters"]["message"] = {"()": f"{classes}.MessageFormatter", "log": file}
+    handlers["console"]["formatter"] = "message"
+    handlers["tracebacks"] = {"()": f"{classes}.TracebackFile", "path": file, "formatter": "line"}
+    config["root"]["handlers"].append("tracebacks")
 
 
 def boot(*, migrate: bool = True) -> None:

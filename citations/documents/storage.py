@@ -249,7 +249,7 @@ class _Extraction:
 
     def perform(self) -> None:
         first = self._resume()
-        opened = self.format.read(
+        opened = self.format.open(
             path_of(self.document), most_pages=settings.MAX_DOCUMENT_PAGES, first=first
         )
         pages = iter(opened.pages)

@@ -93,9 +93,9 @@ def _is_whole(cached: Path) -> bool:
     try:
         sums = json.loads((cached / SEAL).read_text())
         return bool(sums) and all(
-            weights.sha256(cached / name) == expected for name, expected in sums.items()
+            weights.digest(cached / name) == expected for name, expected in sums.items()
         )
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, ModelError):
         return False
 
 

@@ -71,7 +71,7 @@ class RankedHit(NamedTuple):
             lowest = f"{self.least:.4f} (the lowest re-ranked score)"
             return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"
         if judged := self.hit.relevance:
-            return f"{self.score:.4f} = 1 / (1 + exp(−{judged.sum:.4f}))"
+            return f"{self.score:.4f} = 1 / (1 + exp({-judged.sum:z.4f}))"
         return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 

@@ -1,9 +1,12 @@
-"""Whose work a line of the log belongs to: a request, or a task of a worker."""
+"""Lines of the log: whose work they belong to, and what people at a terminal see of them."""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import Final
 
 REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
@@ -27,3 +30,27 @@ class OriginFilter(logging.Filter):
         record.request_id = REQUEST_ID.get()
         record.task, record.job_id = TASK.get()
         return True
+
+
+class MessageFormatter(logging.Formatter):
+    """Shows the message alone, and where its traceback is."""
+
+    def __init__(self, *, log: Path) -> None:
+        super().__init__()
+        self._log = log
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = record.getMessage()
+        return f"{message} ({self._log} has the details.)" if record.exc_info else message
+
+
+class TracebackFile(RotatingFileHandler):
+    """Keeps the lines that have a traceback, up to two megabytes of them."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=1_000_000, backupCount=1, delay=True, encoding="utf-8")
+        self.addFilter(lambda record: bool(record.exc_info))
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return super()._open()

@@ -1,6 +1,7 @@
 """Searching the library: from a question to passages."""
 
 import math
+import re
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -122,6 +123,7 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
 ) -> None:
     embed(make_document(collection, TEXTS))
     result = search_pipeline.search(scope, "entropy disorder", explain=True)
+    signs = set()
     for passage in result.passages:
         how = passage.explanation
         assert how is not None
@@ -131,7 +133,13 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
         )
         total = how.base + sum(sign.share for sign in how.signs)
         assert passage.score == pytest.approx(1 / (1 + math.exp(-total)))
-        assert how.formula == f"{passage.score:.4f} = 1 / (1 + exp(−{total:.4f}))"
+        formula = re.fullmatch(r"(0\.\d{4}) = 1 / \(1 \+ exp\((-?\d+\.\d{4})\)\)", how.formula)
+        assert formula is not None
+        score, exponent = map(float, formula.groups())
+        assert score == pytest.approx(passage.score, abs=1e-4)
+        assert exponent == pytest.approx(-total, abs=1e-4)
+        signs.add(exponent > 0)
+    assert signs == {True, False}  # both, so that neither is written with two signs
     assert [passage.score for passage in result.passages] == sorted(
         (passage.score for passage in result.passages), reverse=True
     )
