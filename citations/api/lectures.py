@@ -203,6 +203,9 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     return lecture_sessions.find_citation(request.access, citation_id)
 
 
+_LISTED = ("uuid", "window_index", "rank", "snippet", "page", "created_at", "source__title")
+
+
 @router.get(
     "sessions/{session_id}/citations",
     response=responses({200: CitationsOut}, 404),
@@ -211,10 +214,14 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
 def list_citations(
     request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
-    """List a lecture's citations by window and rank."""
+    """List a lecture's citations by window and rank: all of them, or a page.
+
+    The field next is null unless more follow: it is the offset at which to go on.
+    """
     session = lecture_sessions.find_session(request.access, session_id)
     citations = lecture_sessions.citations_of(session).filter(window_index__gte=query.from_window)
-    page, following = page_of(citations, query.offset, query.limit)
+    light = citations.select_related(None).select_related("source").only(*_LISTED)
+    page, following = page_of(light, query.offset, query.limit or shapes.MAX_LISTED)
     return {"citations": page, "total": citations.count(), "next": following}
 
 
