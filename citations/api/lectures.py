@@ -177,7 +177,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
-    header Cuebase-Note says why there are no citations, or that they are not re-ranked.
+    header Cuebase-Note has the note, percent-encoded.
     """
     request.caller.require_write()
     result = lecture_worker.query(
@@ -191,6 +191,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     return {
         "window_index": result.window_index,
         "citations": result.citations,
+        "note": result.note,
         "query_metadata": result,
     }
 
