@@ -34,8 +34,7 @@ from kbsite.webhooks.api import router as webhooks
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
-# Of parameters, and the names of the functions' arguments that hold them.
-_PLACES = ("body", "query", "path", "form", "file", "sent", "wanted", "about")
+_HOLDERS = ("body", "query", "sent", "wanted", "about")  # arguments of functions that hold fields
 
 
 class Bearer(HttpBearer):
@@ -214,8 +213,9 @@ def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
 def _refuse(request: HttpRequest, error: ValidationError) -> HttpResponse:
     complaints = {}
     for problem in error.errors[:10]:
-        parts = [str(part) for part in problem["loc"] if part not in _PLACES]
-        complaints[".".join(parts)[:100]] = errors.complaint(problem)
+        _, *parts = problem["loc"]  # the place first: body, query, path …
+        field = parts[1:] if parts and parts[0] in _HOLDERS else parts
+        complaints[".".join(map(str, field))[:100]] = errors.complaint(problem)
     return errors.problem_response(errors.invalid_fields(complaints))
 
 

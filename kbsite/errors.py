@@ -111,13 +111,19 @@ def status_of(error: KnowledgeBaseError) -> int:
 
 
 def problem(error: KnowledgeBaseError) -> dict[str, Any]:
-    """Return the problem details (RFC 9457) of an expected error."""
+    """Return the problem details (RFC 9457) of an expected error.
+
+    What is refused has at least one complaint; its field is "" where it is about no field alone.
+    """
+    complaints: Iterable[tuple[str, str]] = ()
+    if isinstance(error, InvalidInput):
+        complaints = error.complaints or (("", error.message),)
     return {
         "type": "about:blank",
         "title": error.code.replace("_", " "),
         "status": status_of(error),
         **error.problem(),
-        "errors": _fields(error.complaints if isinstance(error, InvalidInput) else ()),
+        "errors": _fields(complaints),
     }
 
 

@@ -177,7 +177,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
-    header Cuebase-Note says why there are no citations, or that they are not re-ranked.
+    header Cuebase-Note has the note, percent-encoded.
     """
     request.caller.require_write()
     result = lecture_worker.query(
@@ -191,6 +191,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     return {
         "window_index": result.window_index,
         "citations": result.citations,
+        "note": result.note,
         "query_metadata": result,
     }
 
@@ -203,6 +204,9 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     return lecture_sessions.find_citation(request.access, citation_id)
 
 
+_LISTED = ("uuid", "window_index", "rank", "snippet", "page", "created_at", "source__title")
+
+
 @router.get(
     "sessions/{session_id}/citations",
     response=responses({200: CitationsOut}, 404),
@@ -211,10 +215,14 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
 def list_citations(
     request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
-    """List a lecture's citations by window and rank."""
+    """List a lecture's citations by window and rank: all of them, or a page.
+
+    The field next is null unless more follow: it is the offset at which to go on.
+    """
     session = lecture_sessions.find_session(request.access, session_id)
     citations = lecture_sessions.citations_of(session).filter(window_index__gte=query.from_window)
-    page, following = page_of(citations, query.offset, query.limit)
+    light = citations.select_related(None).select_related("source").only(*_LISTED)
+    page, following = page_of(light, query.offset, query.limit or shapes.MAX_LISTED)
     return {"citations": page, "total": citations.count(), "next": following}
 
 

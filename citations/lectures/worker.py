@@ -58,7 +58,7 @@ _warming: Final = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult:
-    """The citations of a window, best first; ``note`` is a remark for the reader."""
+    """The citations of a window, best first; ``note`` as in ``StoredWindow``."""
 
     window_index: int
     outcome: str
@@ -139,7 +139,7 @@ def _result(index: int, cited: StoredWindow) -> WindowResult:
         citations=cited.citations,
         keywords=tuple(window.keywords),
         milliseconds=round(window.milliseconds or 0),
-        note=window.note,
+        note=cited.note,
     )
 
 
