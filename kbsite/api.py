@@ -165,9 +165,11 @@ def _describe_key(operation: dict[str, Any]) -> None:
             answer.setdefault("headers", {})[idempotency.REPLAYED] = replayed
     problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
     conflict = {"description": "Such as: the first request with its key runs.", "content": problem}
-    statuses = {str(status) for status in operation["responses"]}
-    if "409" not in statuses:
-        operation["responses"]["409"] = conflict
+    statuses = {str(status): status for status in operation["responses"]}
+    conflict = operation["responses"].setdefault(statuses.get("409", "409"), conflict)
+    about = "Seconds until the first request may have ended, if it still runs."
+    retry = {"schema": {"type": "integer", "minimum": 1}, "description": about}
+    conflict.setdefault("headers", {})["Retry-After"] = retry
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

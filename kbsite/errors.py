@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 API = "/api/"
 DATABASE_ERRORS = (OperationalError, InterfaceError)  # the database ended, restarts or is full
-RETRY_SECONDS = 5  # until a database that ended is expected back
+RETRY_SECONDS = 5  # until a database that ended is expected back, or a first request has ended
 PROBLEM = "application/problem+json"
 NON_FIELD = "non_field_errors"  # of Django REST framework
 EVENTS = "text/event-stream"
@@ -70,6 +70,7 @@ class StillRunning(Conflict):
     code = "still_running"
     default_message = "The first request with this Idempotency-Key is still being worked on."
     default_hint = "Send it again in a few seconds."
+    retry_after = RETRY_SECONDS
 
 
 class RightsChanged(Conflict):
@@ -147,7 +148,7 @@ def problem_response(error: KnowledgeBaseError) -> JsonResponse:
 
 
 def _say_when_to_return(response: HttpResponse, error: KnowledgeBaseError) -> None:
-    if isinstance(error, Throttled) and error.retry_after:
+    if error.retry_after:
         response["Retry-After"] = str(error.retry_after)
 
 

@@ -32,6 +32,7 @@ class KnowledgeBaseError(Exception):
     default_message: ClassVar[str] = ""
     default_hint: ClassVar[str] = ""
     retry: ClassVar[Retry] = Retry.NEVER
+    retry_after: int | None = None  # seconds, after which a caller may try again
 
     def __init__(self, message: str = "", *, hint: str | None = None) -> None:
         self.message = message or self.default_message
@@ -107,7 +108,7 @@ class Throttled(KnowledgeBaseError):
         self, message: str, *, hint: str | None = None, retry_after: int | None = None
     ) -> None:
         super().__init__(message, hint=hint)
-        self.retry_after = retry_after  # seconds
+        self.retry_after = retry_after
 
 
 class Unavailable(KnowledgeBaseError):

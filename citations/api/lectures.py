@@ -180,12 +180,9 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     header Cuebase-Note has the note, percent-encoded.
     """
     request.caller.require_write()
-    result = lecture_worker.query(
-        request.access,
-        lecture_sessions.find_session(request.access, body.session_id, write=True),
-        body.transcript_text,
-        body.window_index,
-    )
+    session = lecture_sessions.find_session(request.access, body.session_id, write=True)
+    request.begin(None)  # its window is found by its index
+    result = lecture_worker.query(request.access, session, body.transcript_text, body.window_index)
     if result.note:
         response["Cuebase-Note"] = quote(result.note, safe=_PLAIN)
     return {

@@ -100,10 +100,11 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
     """Return the window of this index and text, existing or new; a new one is leased."""
     with transaction.atomic():
-        locked = speech.lock_open(session)
+        locked = speech.lock(session)
         existing = locked.windows.select_related("session").filter(index=index).first()
         if existing is not None and existing.text == text:
             return existing
+        speech.require_open(locked)
         if existing is not None:
             raise WindowTaken(
                 f"Window {index} has another text.",
