@@ -150,6 +150,7 @@ MIDDLEWARE = [
     "kbsite.compression.PublicGZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",  # of pages: files ask for nothing
+    "kbsite.privacy.PrivacyMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -277,7 +278,7 @@ LOGGING: dict[str, Any] = {
     "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},
     "handlers": {
         "console": {
-            "class": "logging.StreamHandler",
+            "class": "kbsite.telemetry.logs.RedactedStream",
             "formatter": "json" if _is_json else "line",
             "filters": ["origin"],
         }
@@ -285,6 +286,8 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+        "django": {"level": "WARNING"},  # without Django's own handlers, which redact nothing
+        "uvicorn.access": {"level": "WARNING"},  # its lines are addresses
         "kbsite.telemetry": {"level": "INFO" if _is_json else "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # warns that a queue of files has no host
     },

@@ -29,6 +29,7 @@ from kbsite.health import HealthCheck
 from kbsite.identity import discovery
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import YouTubeGate
+from transcripts.redaction import redact
 
 MARKS: dict[bool | None, tuple[str, str]] = {
     True: ("✓", "green"),
@@ -72,7 +73,8 @@ def _print(result: HealthCheck) -> None:
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:
     try:
-        return HealthCheck(name, *check(*arguments))
+        ok, detail, hint = check(*arguments)
+        return HealthCheck(name, ok, redact(detail), redact(hint))
     except Exception as error:  # noqa: BLE001  an exception is a result
         problem = expected_error(error) or KnowledgeBaseError(f"{type(error).__name__}: {error}")
         return HealthCheck(name, ok=False, detail=problem.message, hint=problem.hint)

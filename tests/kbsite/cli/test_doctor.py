@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
@@ -85,6 +86,26 @@ def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
     for ran in (kb("config"), kb("config", "--json")):
         assert "hunter2" not in ran.out
         assert config.MASK in ran.out
+
+
+def test_secrets_inside_addresses_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "http://someone:hunter2@host/v1?api_key=hunter2"
+    for name, option in settings.OPTIONS.items():
+        is_list = isinstance(option.default, list)
+        if (is_list or isinstance(option.default, str)) and not name.endswith("_DIR"):
+            monkeypatch.setattr(settings, name, [address] if is_list else address)
+    for ran in (kb("config"), kb("config", "--json")):
+        assert "hunter2" not in ran.out
+        assert ran.out.count(config.MASK) > 20
+
+
+def test_the_check_of_a_provider_shows_no_secret_of_its_address(
+    kb: Kb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer = "http://someone:hunter2@127.0.0.1:9?key=hunter2"
+    monkeypatch.setattr(django_settings, "OIDC_ISSUER", issuer)
+    for ran in (kb("doctor", code=1), kb("doctor", "--json", code=1)):
+        assert "hunter2" not in ran.out
 
 
 def test_the_secret_key_that_is_kept_in_the_data_directory_is_not_shown(
