@@ -17,6 +17,7 @@ from kbsite.languages import *
 from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
 from kbsite.options import PACKAGE_DIR, env, option
+from transcripts.work.disk import make_private_folder
 
 # Locations
 
@@ -54,7 +55,7 @@ def _stored_secret_key() -> str:
 
 
 def _make_secret_key(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600)
     fresh.write_text(secrets.token_urlsafe(50))

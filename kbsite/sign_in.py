@@ -30,7 +30,7 @@ BY_NAME: Final[Limits] = (RateLimitItemPerHour(50), RateLimitItemPerMinute(3))
 BY_ADDRESS: Final[Limits] = (RateLimitItemPerMinute(120),)  # by hand, no office reaches it
 # Of codes: whoever is asked for one has given the password, and six digits are soon guessed.
 BY_CODE: Final[Limits] = (RateLimitItemPerHour(10),)
-LINKS: Final = RateLimitItemPerMinute(60)  # of one address; they cannot be guessed
+LINKS: Final = RateLimitItemPerMinute(30)  # of one address; they cannot be guessed
 MESSAGE: Final = "There were too many attempts to sign in."
 KNOWN_BROWSER: Final = "known_browser"
 KNOWN_SECONDS: Final = 365 * 86_400

@@ -5,7 +5,9 @@ from typing import Final
 
 MASK: Final = "••••••"
 # A password that was not encoded may have a slash in it; a port with a path after it is none.
-_USER: Final = re.compile(r"(?<=://)(?:[^\s/?#]{0,500}|[^\s:/?#@]{0,500}:(?!\d+[/?#])[^\s@]{0,500})@")
+_USER: Final = re.compile(
+    r"(?<=://)(?:[^\s/?#]{0,500}|[^\s:/?#@]{0,500}:(?!\d+[/?#])[^\s@]{0,500})@"
+)
 _PARAMETER: Final = re.compile(
     r"([?&;][\w.-]*(?:auth|code|credential|key|passw(?:or)?d|pwd|secret|session(?:_?id)?|sig"
     r"|signature|state|token)=)[^\s&;#\"'<>]+",

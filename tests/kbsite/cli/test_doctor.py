@@ -1,6 +1,7 @@
 """config and doctor."""
 
 import os
+import stat
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
 from citations.readers.formats import MARKDOWN
 from kbsite import settings
-from kbsite.cli import config
+from kbsite.cli import config, doctor
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
@@ -106,6 +107,39 @@ def test_the_check_of_a_provider_shows_no_secret_of_its_address(
     monkeypatch.setattr(django_settings, "OIDC_ISSUER", issuer)
     for ran in (kb("doctor", code=1), kb("doctor", "--json", code=1)):
         assert "hunter2" not in ran.out
+
+
+def data_dir(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make a data directory as a loose umask does."""
+    (folder / "queue").mkdir(parents=True)
+    (folder / "secret_key").touch()
+    for path, mode in ((folder, 0o755), (folder / "queue", 0o775), (folder / "secret_key", 0o644)):
+        path.chmod(mode)
+    monkeypatch.setattr(settings, "DATA_DIR", folder)
+
+
+def modes(folder: Path) -> list[str]:
+    paths = (folder, folder / "queue", folder / "secret_key")
+    return [f"{stat.S_IMODE(path.stat().st_mode):o}" for path in paths]
+
+
+def test_the_doctor_closes_the_data_directory_to_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data_dir(monkeypatch, tmp_path / "data")
+    assert doctor._data_dir()[1].endswith("which was open to other users and is closed now")
+    assert modes(tmp_path / "data") == ["700", "700", "600"]
+    assert doctor._data_dir() == (True, str(tmp_path / "data"), "")
+
+
+def test_the_doctor_leaves_a_group_that_was_let_in_on_purpose(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data_dir(monkeypatch, tmp_path / "data")
+    (tmp_path / "data").chmod(0o2775)
+    doctor._data_dir()
+    assert modes(tmp_path / "data") == ["2770", "700", "600"]
+    assert doctor._data_dir()[1].endswith(", open to its group")
 
 
 def test_the_secret_key_that_is_kept_in_the_data_directory_is_not_shown(
