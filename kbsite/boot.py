@@ -18,6 +18,7 @@ from kbsite import postgres
 from transcripts import locks
 from transcripts.locks import Lock
 from transcripts.tokenizer import TOKENIZER_VERSION
+from transcripts.work.disk import make_private_folder
 
 
 def set_up(*, plain_log: bool = False) -> None:
@@ -48,7 +49,7 @@ def boot(*, migrate: bool = True) -> None:
     set_up()
     join_database()
     # WhiteNoise warns if the directory is missing; it may stay empty.
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+    make_private_folder(Path(settings.STATIC_ROOT))
     path = _stamp_path()
     stamp = path.read_text() if is_embedded() and path.is_file() else ""
     if migrate and stamp != _current_stamp():

@@ -17,6 +17,7 @@ from kbsite.languages import *
 from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
 from kbsite.options import PACKAGE_DIR, env, option
+from transcripts.work.disk import make_private_folder
 
 # Locations
 
@@ -54,7 +55,7 @@ def _stored_secret_key() -> str:
 
 
 def _make_secret_key(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600)
     fresh.write_text(secrets.token_urlsafe(50))
@@ -150,6 +151,7 @@ MIDDLEWARE = [
     "kbsite.compression.PublicGZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",  # of pages: files ask for nothing
+    "kbsite.privacy.PrivacyMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -281,7 +283,7 @@ LOGGING: dict[str, Any] = {
     "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},
     "handlers": {
         "console": {
-            "class": "logging.StreamHandler",
+            "class": "kbsite.telemetry.logs.RedactedStream",
             "formatter": "json" if _is_json else "line",
             "filters": ["origin"],
         }
@@ -289,6 +291,8 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+        "django": {"level": "WARNING"},  # without Django's own handlers, which redact nothing
+        "uvicorn.access": {"level": "WARNING"},  # its lines are addresses
         "kbsite.telemetry": {"level": "INFO" if _is_json else "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # warns that a queue of files has no host
     },

@@ -8,6 +8,8 @@ codes; nothing else looks at it.
 from enum import StrEnum
 from typing import ClassVar
 
+from transcripts.redaction import redact
+
 
 class Retry(StrEnum):
     """When work that failed is tried again; ``transcripts.work.retry`` has the pauses."""
@@ -26,7 +28,10 @@ class Retry(StrEnum):
 
 
 class KnowledgeBaseError(Exception):
-    """Base of all expected errors. Unexpected errors are never wrapped in it."""
+    """Base of all expected errors. Unexpected errors are never wrapped in it.
+
+    Neither message nor hint quotes a secret of an address.
+    """
 
     code: ClassVar[str] = "error"
     default_message: ClassVar[str] = ""
@@ -35,9 +40,9 @@ class KnowledgeBaseError(Exception):
     retry_after: int | None = None  # seconds, after which a caller may try again
 
     def __init__(self, message: str = "", *, hint: str | None = None) -> None:
-        self.message = message or self.default_message
+        self.message = redact(message or self.default_message)
         super().__init__(self.message)
-        self.hint = self.default_hint if hint is None else hint
+        self.hint = redact(self.default_hint if hint is None else hint)
 
     @property
     def text(self) -> str:

@@ -16,7 +16,7 @@ from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
-from transcripts.work.disk import storage_full, write_whole
+from transcripts.work.disk import make_private_folder, storage_full, write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
@@ -147,7 +147,7 @@ def _images() -> Iterator[tuple[float, int, Path]]:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file that others may be reading. Raises ``StorageFull``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     try:
         write_whole(path, data)
     except OSError as error:

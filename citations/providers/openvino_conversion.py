@@ -20,6 +20,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.runtime import UNCONVERTIBLE
+from transcripts.work.disk import make_private_folder
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
 READ_FROM = {
@@ -102,7 +103,7 @@ def _is_whole(cached: Path) -> bool:
 @contextmanager
 def _lock(cached: Path) -> Iterator[None]:
     try:
-        cached.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(cached.parent)
         file = cached.with_name(f".{cached.name}.lock").open("w")
     except OSError as error:
         raise _storage_error(error) from error

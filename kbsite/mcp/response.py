@@ -9,6 +9,7 @@ from starlette.types import Message, Scope, Send
 
 from kbsite.auth import Caller
 from kbsite.oauth import audience
+from kbsite.privacy import NOT_KEPT
 from transcripts.errors import Forbidden, KnowledgeBaseError
 
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
@@ -22,7 +23,7 @@ class McpResponse:
     """
 
     def __init__(self, scope: Scope, send: Send, *, own: str) -> None:
-        self.headers: dict[str, str] = {}
+        self.headers = {"Cache-Control": f"{NOT_KEPT}, no-transform"}
         self.is_refused = False
         self.resource = f"{own}/mcp"
         self._scope, self._send, self._own = scope, send, own

@@ -579,7 +579,7 @@ def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
     assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (
         200,
         "text/event-stream",
-        "no-store",
+        "private, no-store",
     )
     post(asking, f"sessions/{lecture.uuid}/end")
     assert asking.get(path, {"after": 1}).status_code == 200

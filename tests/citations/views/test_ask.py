@@ -406,7 +406,7 @@ def test_what_goes_wrong_is_told_without_secrets(error: Exception, said: str) ->
 def test_a_browser_that_listens_is_answered_with_events(page: Client, talk: Source) -> None:
     response: Any = page.post("/ask/", {"q": QUESTION}, **STREAM)
     assert response["Content-Type"] == "text/event-stream"
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
     assert Answer.objects.get().question == QUESTION
 
 

@@ -471,7 +471,7 @@ def test_a_window_s_cards_and_numbers_are_a_fragment(
 ) -> None:
     cite(lecture, book, index=2, last=5)
     answer = page.get(path(lecture, "windows/2/"), **HTMX)
-    assert answer["Cache-Control"] == "no-store"
+    assert answer["Cache-Control"] == "private, no-store"
     assert 'data-refs-of="5"' in text_of(answer)
     assert text_of(answer).count("data-cite>") == 1
     assert len(SHOWN.findall(text_of(answer))) == 3
