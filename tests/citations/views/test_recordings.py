@@ -447,8 +447,8 @@ def test_paragraphs_have_whole_sentences_a_time_and_the_chapters_that_begin(
 
 
 def test_who_speaks_is_told_from_what_is_said(page: Client, collection: Collection) -> None:
-    said = ("Ada <i>K.</i>: no", "Ada: Yes.", "Bo: Why?", "The reason is simple: it rains.")
-    said += ("Note: it pours.", "Ada: So.", "Bo: I see.")
+    said = ["Ada <i>K.</i>: no", "Ada: Yes.", "Bo: Why?", "The reason is simple: it rains."]
+    said += ["Note: it pours.", "Ada: So.", "Bo: I see."]
     cues = [Cue(1_000 * n, 1_000 * n + 900, text) for n, text in enumerate(said)]
     text = text_of(page.get(f"/videos/{make_video(collection, cues=cues).pk}/"))
     assert '<b class="speaker">Ada:</b> Yes.' in text
