@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
-from kbsite import error_page
+from kbsite import error_page, openapi
 from kbsite.errors import API, PROBLEM, protocol_response
 from transcripts.errors import TooLarge
 from transcripts.forms import ALL_FILES_FACTOR
@@ -128,3 +128,10 @@ async def _refuse(scope: Any, send: Any, most: int) -> None:
     encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": 413, "headers": encoded})
     await send({"type": "http.response.body", "body": answer})
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    for operation in methods.values():
+        if "requestBody" in operation:
+            openapi.answer(operation, 413)

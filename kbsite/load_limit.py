@@ -92,14 +92,15 @@ class _Turn:
 
 async def _refuse(error: Overloaded, scope: Any, send: Any) -> None:
     response, pause = problem_response(error), str(randint(*RETRY_SECONDS))
-    kind, body = response["Content-Type"], response.content
+    kind, body, refresh = response["Content-Type"], response.content, {}
     if not scope["path"].startswith(API):
         kind, body = error_page.describe(error, scope["headers"])
+        refresh = {"refresh": pause}
     headers = {
         "content-type": kind,
         "content-length": str(len(body)),
         "retry-after": pause,
-        "refresh": pause,
+        **refresh,
         "connection": "close",  # it would end just when the client comes back
         "x-content-type-options": "nosniff",
     }

@@ -382,7 +382,8 @@ CORS_ALLOW_HEADERS = (
     "last-event-id",
 )
 CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Location", "RateLimit", "RateLimit-Policy", "Retry-After"),
+    *("Content-Disposition", "Cuebase-Note", "ETag", "Idempotent-Replayed", "Location"),
+    *("RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate"),
 )
 
 # The content API

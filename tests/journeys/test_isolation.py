@@ -52,6 +52,7 @@ from citations.schemas.lectures import SegmentEventOut
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import delivery, messages
+from tests.kbsite import declared
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
 from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video
@@ -614,7 +615,9 @@ class House:
                 "HX-Request": "true"
             }  # a plain browser is sent to the page itself
         ask = getattr(client, door.method.lower())
-        return ask(self.path(door, absent=absent), body or None, **options)
+        response = ask(self.path(door, absent=absent), body or None, **options)
+        declared.check(response)
+        return response
 
 
 @pytest.fixture(scope="module")
@@ -702,7 +705,7 @@ def furnish() -> House:
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,
         "note": Note.objects.create(collection=shelf, author=owner, title=SECRET, text=SECRET).uuid,
         "webhook": Webhook.objects.create(
-            user=owner, url="https://example.org/", description=SECRET, events=["test"]
+            user=owner, url="https://example.org/", description=SECRET, events=["source.failed"]
         ).uuid,
         "deletion": Deletion.objects.create(
             created_by=owner, run_after=timezone.now() + timedelta(hours=1)

@@ -90,7 +90,9 @@ def test_a_request_beyond_the_limit_is_told_when_to_come_back_within_a_second() 
         assert (start["status"], headers[b"refresh"]) == (503, headers[b"retry-after"])
         assert 2 <= int(headers[b"retry-after"]) <= 8
         assert b"busy" in body["body"]
-        _, problem = await ask(site.limited, "/api/v1/jobs")
+        start, problem = await ask(site.limited, "/api/v1/jobs")
+        assert {b"retry-after"} <= {name for name, _ in start["headers"]}
+        assert b"refresh" not in {name for name, _ in start["headers"]}
         assert json.loads(problem["body"])["code"] == "overloaded"
         assert site.working == AT_ONCE
         site.go.set()
