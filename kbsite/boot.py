@@ -26,6 +26,8 @@ def set_up(*, plain_log: bool = False) -> None:
     if plain_log:
         settings.LOGGING["formatters"]["line"]["format"] = "{message}"
         settings.LOGGING["handlers"]["console"]["formatter"] = "line"
+        # It warns of every connection that has ended, which the command's own error explains.
+        settings.LOGGING["loggers"]["psycopg.pool"] = {"level": "ERROR"}
     django.setup()
 
 

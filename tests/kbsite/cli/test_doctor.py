@@ -5,7 +5,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import InterfaceError, OperationalError
+from psycopg_pool import PoolTimeout
 
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
@@ -13,7 +16,7 @@ from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
 from citations.readers.formats import MARKDOWN
 from kbsite import settings
-from kbsite.cli import config
+from kbsite.cli import config, terminal
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
@@ -191,6 +194,23 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
         assert "The database does not answer" in ran.stdout + ran.stderr
         assert "Traceback" not in ran.stderr
         assert "hunter2" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("the connection is lost"),
+        InterfaceError("the connection is closed"),
+        psycopg.errors.AdminShutdown("terminating connection"),
+        psycopg.InterfaceError("cursor already closed"),
+        PoolTimeout("couldn't get a connection"),
+    ],
+)
+def test_every_way_in_which_a_database_ends_is_told_with_the_next_step(error: Exception) -> None:
+    expected = terminal.expected_error(error)
+    assert expected is not None
+    assert str(error) in expected.message
+    assert "Run the command again" in expected.hint
 
 
 def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
