@@ -325,8 +325,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
-    "prune": {"task": "transcripts.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
-    "prune-oauth": {"task": "kbsite.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
+    "clear": {"task": "kbsite.tasks.clear", "schedule": 300.0, "options": {"expires": 300}},
     "tell": {"task": "kbsite.webhooks.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
