@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from kbsite import error_page
-from kbsite.errors import API, Overloaded, problem_response
+from kbsite.errors import Overloaded
 from kbsite.rate_limits import ASKING
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
@@ -37,7 +37,8 @@ class LoadLimit:
         try:
             await self._application(scope, turn.receive, turn.send)
         except Overloaded as error:
-            await _refuse(error, scope, send)
+            pause = str(randint(*RETRY_SECONDS))
+            await error_page.refuse(error, scope, send, {"retry-after": pause, "refresh": pause})
         finally:
             turn.end()
 
@@ -88,21 +89,3 @@ class _Turn:
         if self._is_held:
             self._is_held = False
             self._turns.give_back()
-
-
-async def _refuse(error: Overloaded, scope: Any, send: Any) -> None:
-    response, pause = problem_response(error), str(randint(*RETRY_SECONDS))
-    kind, body = response["Content-Type"], response.content
-    if not scope["path"].startswith(API):
-        kind, body = error_page.describe(error, scope["headers"])
-    headers = {
-        "content-type": kind,
-        "content-length": str(len(body)),
-        "retry-after": pause,
-        "refresh": pause,
-        "connection": "close",  # it would end just when the client comes back
-        "x-content-type-options": "nosniff",
-    }
-    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": response.status_code, "headers": encoded})
-    await send({"type": "http.response.body", "body": body})

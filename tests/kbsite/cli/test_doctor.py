@@ -41,6 +41,18 @@ def test_the_data_directory_in_use_is_shown(kb: Kb) -> None:
     assert rows["YOUTUBE_KB_DATA_DIR"]["value"] == str(settings.DATA_DIR)
 
 
+@pytest.mark.parametrize(("most", "is_enough"), [(1_023, None), (1_024, True)])
+def test_a_low_limit_of_open_files_is_told(most: int, is_enough: bool | None) -> None:
+    script = (
+        "import resource; from kbsite import boot; boot.set_up()\n"
+        "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({most}, hard))\n"
+        "from kbsite.cli import doctor; print(doctor._open_files())"
+    )
+    result = run_python("-c", script, environment={**os.environ}).stdout
+    assert result.startswith(f"({is_enough}, 'this user may have {most:,}'")
+
+
 def test_languages_that_the_embedding_model_does_not_know_are_told(
     kb: Kb, library: Collection
 ) -> None:
