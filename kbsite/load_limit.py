@@ -10,12 +10,15 @@ from kbsite import error_page
 from kbsite.errors import Overloaded
 from kbsite.rate_limits import ASKING
 
-WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
+# How long a request waits for its turn. What limits the wait is how few may wait: on a slow machine
+# a turn takes seconds, and a shorter limit would refuse those for whom there is room.
+WAIT_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = (2, 8)  # that refused callers shall wait, at random: not all come at once
 
 
 class LoadLimit:
-    """An ASGI application that answers 503 to a request that does not get its turn in time.
+    """An ASGI application that answers 503 to a request if too many wait for their turn already, or
+    if its own does not come in time.
 
     A request has its turn from the end of its body to the start of its response, so that slow
     uploads and event streams hold nobody up. Questions, for which a remote model may write a

@@ -227,7 +227,7 @@ _database: dict[str, Any] = (
     dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
 )
 DB_POOL_SIZE = option(
-    "DB_POOL_SIZE", 20, "Database connections, and so concurrent requests, per process.", least=1
+    "DB_POOL_SIZE", 20, "Database connections per process, which its requests share.", least=1
 )
 DATABASES = {
     "default": {
