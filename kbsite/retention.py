@@ -8,6 +8,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +26,7 @@ from citations.documents import page_images
 from citations.documents import storage as document_storage
 from citations.maintenance import migration
 from citations.models import Archive, LectureEvent, SharedClip, SharedLink
+from kbsite.errors import DATABASE_ERRORS
 from kbsite.models import KeyedRequest, SignInLink, WebhookDelivery, WebhookEvent, keyed_requests
 from kbsite.oauth import connections
 from transcripts import conf
@@ -55,10 +57,15 @@ class Ending:
 
 
 def clear() -> None:
-    """Clear all that has ended. What fails is logged, and tried again by the next run."""
+    """Clear all that has ended. What fails is logged, and tried again by the next run.
+
+    Raises ``OperationalError`` and ``InterfaceError`` if the database is away.
+    """
     for ending in ENDINGS:
         try:
             ending.clear()
+        except DATABASE_ERRORS:
+            raise
         except Exception:
             logger.exception("%s could not be cleared", ending.name)
 
@@ -83,8 +90,9 @@ def _files(find: Callable[[], Iterable[Path]], age: timedelta) -> Callable[[], N
     def delete() -> None:
         before = time.time() - age.total_seconds()
         for path in find():
-            if path.exists() and path.stat().st_mtime < before:
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # a worker has just taken it
+                if path.stat().st_mtime < before:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     return delete
 
