@@ -83,11 +83,20 @@ class RightsChanged(Conflict):
     default_hint = "If you want it to be done once more, send it with a new key."
 
 
+class TooSlow(KnowledgeBaseError):
+    """The body of the request arrives too slowly, or not at all."""
+
+    code = "too_slow"
+    default_message = "The request did not arrive in time."
+    default_hint = "Send it again over a better connection."
+
+
 # Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
 FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (NotSignedIn, 401),
     (Forbidden, 403),
     (NotFound, 404),
+    (TooSlow, 408),
     (Outdated, 412),
     (Conflict, 409),
     (TooLarge, 413),

@@ -13,6 +13,7 @@ from kbsite.load_limit import LoadLimit
 
 AT_ONCE = 2
 App = Callable[[Any, Any, Any], Awaitable[None]]
+WAIT_SECONDS = load_limit.WAIT_SECONDS
 WHOLE = ({"type": "http.request", "body": b"", "more_body": False},)
 
 
@@ -137,6 +138,20 @@ def test_a_request_that_waits_is_served_when_another_ends() -> None:
         assert site.working == AT_ONCE
         site.go.set()
         assert [events[0]["status"] for events in await asyncio.gather(*served)] == [200] * 3
+
+    run(test)
+
+
+def test_those_for_whom_there_is_room_are_served_by_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(load_limit, "WAIT_SECONDS", WAIT_SECONDS)
+
+    async def test(site: Site) -> None:
+        served = await fill(site, count=2 * AT_ONCE)
+        await asyncio.sleep(1.5)
+        site.go.set()
+        assert {events[0]["status"] for events in await asyncio.gather(*served)} == {200}
 
     run(test)
 
