@@ -164,7 +164,7 @@ def test_a_repeated_window_has_the_note_of_the_first(
     session = asking.post(f"{V1}sessions", {}, content_type="application/json").json()["id"]
     body = {"session_id": session, "transcript_text": "A network.", "window_index": 0}
     first, again = (post(asking, f"{V1}rag/query", body) for _ in range(2))
-    assert "still being indexed" in first["Cuebase-Note"]
+    assert first["Cuebase-Note"] == "not_indexed_yet"
     assert again["Cuebase-Note"] == first["Cuebase-Note"]
 
 
