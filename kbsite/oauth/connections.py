@@ -54,6 +54,16 @@ def redeem(code: str, refresh_token: str) -> None:
             older.revoke()
 
 
+def end_of_code(code: str, application: Application) -> None:
+    """Revoke the connection that a code was exchanged for, with all of its tokens, if there is one.
+
+    Of two who have the code, one is a thief, and nobody knows which.
+    """
+    redeemed = ApiToken.objects.filter(family__isnull=False, revoked_at=None)
+    if connection := redeemed.filter(digest=digest(code), application=application).first():
+        connection.revoke()
+
+
 def find(text: str, *, resource: str) -> ApiToken | None:
     """Return the connection of an access token that is meant for this address of the server.
 

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -85,6 +86,54 @@ def test_a_code_is_good_once_with_its_verifier_and_from_its_client(ada: User) ->
     late = program.ask(ada)
     Grant.objects.update(expires=timezone.now())
     assert program.exchange(late).status_code == 400
+
+
+def test_a_code_that_is_used_twice_ends_all_that_it_gave(ada: User) -> None:
+    program, thief = Program(), Program()
+    location = program.ask(ada, resource="")
+    first = program.exchange(location).json()
+    second = program.refresh(first).json()
+    assert thief.exchange(location).status_code == 400  # of another client, it is unknown
+    assert call(second).status_code == 200
+    assert program.exchange(location, code_verifier="").status_code == 400
+    assert call(second).status_code == 401
+    assert program.refresh(second).status_code == 400
+    assert not connections.live(ada)
+    assert ApiToken.objects.get().state == "revoked"
+    trail = AuditEntry.objects.filter(kind="connection").order_by("pk")
+    assert [entry.action for entry in trail] == ["add", "revoke"]
+
+
+def test_a_code_that_was_never_exchanged_ends_nothing(ada: User) -> None:
+    program = Program()
+    tokens = program.exchange(program.ask(ada, resource="")).json()
+    late = program.ask(ada, resource="")
+    Grant.objects.update(expires=timezone.now())
+    assert program.exchange(late).status_code == 400
+    assert call(tokens).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_exchange_a_code_at_once_one_gets_tokens_and_they_end(ada: User) -> None:
+    program = Program()
+    location = program.ask(ada, resource="")
+    start = threading.Barrier(2)
+
+    def exchange(_: int) -> Any:
+        try:
+            start.wait(10)
+            return program.exchange(location)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = sorted(threads.map(exchange, range(2)), key=lambda answer: answer.status_code)
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["error"] == "invalid_grant"
+    assert call(answers[0].json()).status_code == 401
+    assert program.refresh(answers[0].json()).status_code == 400
+    assert not AccessToken.objects.filter(user=ada).exists()
+    assert not RefreshToken.objects.filter(revoked=None).exists()
 
 
 @pytest.mark.parametrize(
