@@ -23,7 +23,7 @@ from pydantic_core import to_jsonable_python
 
 from citations.api import event_shapes
 from citations.api import router as citations
-from kbsite import errors, idempotency
+from kbsite import errors, idempotency, operations
 from kbsite.auth import Caller
 from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
@@ -31,6 +31,7 @@ from kbsite.content.views import router as content
 from kbsite.models.keyed_requests import MAX_KEY
 from kbsite.webhooks.api import described_messages
 from kbsite.webhooks.api import router as webhooks
+from transcripts.access import needed_by
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
@@ -115,14 +116,22 @@ class Api(NinjaAPI):
     def describe(self, prefix: str) -> OpenAPISchema:
         """Describe the content too, and give errors their media type, not that of the results."""
         schema = super().get_openapi_schema(path_prefix=prefix)
+        needed = {
+            operation.view_func.__name__: needed_by(operation.view_func)
+            for bound in self._get_bound_routers()
+            for path in bound.path_operations.values()
+            for operation in path.operations
+        }
         for methods in schema["paths"].values():
             for operation in methods.values():
+                operation["security"] = operations.security(needed[operation["operationId"]])
                 for status, response in operation["responses"].items():
                     if status >= 400 and "application/json" in response.get("content", {}):
                         content = response["content"].pop("application/json")
                         response["content"] = {errors.PROBLEM: content}
         content = description.describe(resources)
         schema["paths"] |= content["paths"]
+        schema["components"]["securitySchemes"]["OAuth"] = operations.OAUTH
         components = schema["components"]["schemas"]
         schema["components"]["schemas"] = (
             event_shapes.components() | components | content["components"]["schemas"]

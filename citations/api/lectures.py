@@ -30,6 +30,7 @@ from citations.schemas.lectures import (
     WindowsOut,
 )
 from transcripts import library
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.lists import page_of
@@ -45,9 +46,9 @@ router = Router(tags=["lectures"])
 
 
 @router.post("sessions", response=responses({201: SessionOut}, 404), summary="Start a lecture")
+@needs(AccessLevel.WRITE)
 def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
-    request.caller.require_write()
     transcript = None
     if body.video_id:
         video = library.find_video(request.access, body.video_id)
@@ -63,6 +64,7 @@ def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSes
 
 
 @router.get("sessions", response=responses({200: SessionsOut}, 404), summary="List lectures")
+@needs(AccessLevel.READ)
 def list_sessions(
     request: Request, query: Query[shapes.SessionsIn]
 ) -> lecture_sessions.SessionPage:
@@ -77,6 +79,7 @@ def list_sessions(
     response=responses({200: SessionOut}, 404),
     summary="See a lecture's progress",
 )
+@needs(AccessLevel.READ)
 def get_session(request: Request, session_id: shapes.SessionId) -> LectureSession:
     """Return what a lecture cites, its progress, and whether it has ended."""
     session = lecture_sessions.find_session(request.access, session_id)
@@ -87,6 +90,7 @@ def get_session(request: Request, session_id: shapes.SessionId) -> LectureSessio
 @router.delete(
     "sessions/{session_id}", response=responses({204: None}, 404), summary="Delete a lecture"
 )
+@needs(AccessLevel.WRITE)
 def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Delete a lecture with its speech and citations. Its sources stay."""
     lecture_sessions.delete(_find_writable(request, session_id))
@@ -101,6 +105,7 @@ def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any
     response=responses({202: WindowsOut}, 404, 409, 413),
     summary="Send speech",
 )
+@needs(AccessLevel.WRITE)
 def add_segments(
     request: Request, session_id: shapes.SessionId, body: shapes.SegmentsIn
 ) -> Status[Any]:
@@ -119,6 +124,7 @@ def add_segments(
     response=responses({202: WindowsOut}, 404),
     summary="Replay a recording up to a time",
 )
+@needs(AccessLevel.WRITE)
 def replay_session(
     request: Request, session_id: shapes.SessionId, body: shapes.PositionIn
 ) -> Status[Any]:
@@ -133,6 +139,7 @@ def replay_session(
 @router.post(
     "sessions/{session_id}/end", response=responses({202: WindowsOut}, 404), summary="End a lecture"
 )
+@needs(AccessLevel.WRITE)
 def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
     return _submit(speech.end(_find_writable(request, session_id)))
@@ -143,6 +150,7 @@ def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     response=responses({200: VideoOut}, 404, 409),
     summary="Keep a lecture as a recording",
 )
+@needs(AccessLevel.WRITE)
 def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
     """Make a transcript of what was said in an ended lecture, in its collection.
 
@@ -156,6 +164,7 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
     response=responses({202: LookedUpOut}, 404),
     summary="Look up again what was said too early",
 )
+@needs(AccessLevel.WRITE)
 def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Cite again for windows that found nothing before what they may cite was ready.
 
@@ -173,13 +182,13 @@ def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]
     response=responses({200: WindowCitationsOut}, 404, 409, 413),
     summary="Cite for one window",
 )
+@needs(AccessLevel.WRITE)
 def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn) -> dict[str, Any]:
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
     header Cuebase-Note says why there are no citations, or that they are not re-ranked.
     """
-    request.caller.require_write()
     result = lecture_worker.query(
         request.access,
         lecture_sessions.find_session(request.access, body.session_id, write=True),
@@ -198,6 +207,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
 @router.get(
     "citations/{citation_id}", response=responses({200: CitationOut}, 404), summary="See a citation"
 )
+@needs(AccessLevel.READ)
 def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     """Return a citation with its whole passage."""
     return lecture_sessions.find_citation(request.access, citation_id)
@@ -208,6 +218,7 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     response=responses({200: CitationsOut}, 404),
     summary="List a lecture's citations",
 )
+@needs(AccessLevel.READ)
 def list_citations(
     request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
@@ -223,6 +234,7 @@ def list_citations(
     response=responses({200: StatisticsOut}, 404),
     summary="See a lecture's statistics",
 )
+@needs(AccessLevel.READ)
 def get_statistics(request: Request, session_id: shapes.SessionId) -> LectureStatistics:
     """Return how many windows have citations, what became of the others, and the stages' times."""
     return lecture_report.statistics(lecture_sessions.find_session(request.access, session_id))
@@ -237,6 +249,7 @@ _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
     openapi_extra={"responses": _NOTES},
     summary="Download a lecture's notes",
 )
+@needs(AccessLevel.READ)
 def export_session(request: Request, session_id: shapes.SessionId) -> HttpResponse:
     """Return the speech as Markdown, with its citations as footnotes."""
     session = lecture_sessions.find_session(request.access, session_id)
@@ -265,6 +278,7 @@ _EVENTS = {
     openapi_extra={"responses": _EVENTS},
     summary="Watch a lecture",
 )
+@needs(AccessLevel.READ)
 def watch_session(
     request: Request,
     session_id: shapes.SessionId,
@@ -300,7 +314,6 @@ def _event(event: LectureEvent) -> str:
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:
-    request.caller.require_write()
     return lecture_sessions.find_session(request.access, session_id, write=True)
 
 

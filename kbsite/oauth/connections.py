@@ -15,6 +15,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, RefreshToken, clear_expired
 
 from kbsite.models import ApiToken, digest
+from transcripts.access import AccessLevel
 
 UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
 MAX_TOKEN: Final = 100  # characters
@@ -25,7 +26,7 @@ def connect(
     application: Application,
     code: str,
     *,
-    can_write: bool,
+    access: AccessLevel,
     collections: Sequence[Any],
 ) -> ApiToken:
     """Store what a user allows; ``code`` is the authorization code that the application gets."""
@@ -34,7 +35,7 @@ def connect(
         application,
         secret=code,
         name=str(application),
-        can_write=can_write,
+        access=access,
         collections=tuple(collections),
     )
 
@@ -84,7 +85,7 @@ def find(text: str, *, resource: str) -> ApiToken | None:
     connection = ApiToken.valid().filter(family=family, family__isnull=False).first()
     if connection is not None:
         connection.record_use()
-        connection.can_write = connection.can_write and "write" in access.scope.split()
+        connection.narrow(AccessLevel.of_scopes(access.scope))
         connection.expires_at = access.expires
     return connection
 

@@ -37,6 +37,7 @@ from kbsite.idempotency import HEADER
 from kbsite.models import ApiToken, Webhook
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
 from tests.makers import SENTENCES, make_document, make_source, make_user, make_video
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Feed, Job, Membership
 
 ALL = "/"
@@ -154,7 +155,7 @@ def test_every_resource_of_the_content_is_described() -> None:
 def test_every_call_of_the_walk_is_a_good_one(
     user: User, things: dict[str, Any], collection: Collection, operation: Any
 ) -> None:
-    token, text = ApiToken.issue(user, name="walk", can_write=True)
+    token, text = ApiToken.issue(user, name="walk", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     response = call(Client(headers={"Authorization": f"Bearer {text}"}), operation, **things)
     last_owner = "memberships/{" in operation.path and operation.writes
@@ -179,7 +180,7 @@ def test_every_call_of_the_walk_is_a_good_one(
 def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
     user: User, things: dict[str, Any], phase: str, part: str, known: bool
 ) -> None:
-    token, text = ApiToken.issue(user, name="fuzz", can_write=True)
+    token, text = ApiToken.issue(user, name="fuzz", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     headers = {"Authorization": f"Bearer {text}"}
     document = Client(headers=headers).get(f"{V1}openapi.json").json()

@@ -1,5 +1,6 @@
 """The whole flow, as programs and users go through it."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -17,11 +18,13 @@ from kbsite.models import ApiToken
 from kbsite.oauth import connections
 from tests.kbsite.oauth.program import CALLBACK, Program, call, hidden
 from tests.makers import make_user, make_video
+from transcripts.access import AccessLevel
 from transcripts.models import AuditEntry, Collection, Role
 
 pytestmark = pytest.mark.django_db
 VIDEOS = "/api/content/videos/"
 COLLECTIONS = "/api/content/collections/"
+MEMBERSHIPS = "/api/content/memberships/"
 GRACE = timedelta(seconds=30)  # in which a refresh token gives its successor again
 
 
@@ -255,6 +258,42 @@ def test_the_user_chooses_reading_or_writing(ada: User) -> None:
     program = Program()
     asked_less = program.ask(ada, {"access": "write"}, resource="", scope="read")
     assert program.exchange(asked_less).json()["scope"] == "read"
+
+
+def test_to_manage_is_offered_only_when_asked_for_and_is_never_chosen_beforehand(ada: User) -> None:
+    program, browser = Program(), Client()
+    browser.force_login(ada)
+    everything = " ".join(AccessLevel)
+
+    def offered(scope: str) -> list[tuple[str, bool]]:
+        page = browser.get("/oauth/authorize/", program.request(scope=scope)).content.decode()
+        radios = re.findall(r'name="access" value="(\w+)"([^>]*)>', page)
+        return [(level, "checked" in rest) for level, rest in radios]
+
+    assert offered("") == [("read", True)]
+    assert offered("read write") == [("read", True), ("write", False)]
+    assert offered(everything) == [("read", True), ("write", False), ("manage", False)]
+    managing = program.connect(ada, access=AccessLevel.MANAGE)
+    assert managing["scope"] == everything
+    assert offered(everything) == [("read", False), ("write", True), ("manage", False)]
+    assert offered("read") == [("read", True)]
+    assert program.connect(ada)["scope"] == "read"
+
+
+def test_an_application_that_writes_decides_nothing_about_people_and_keys(
+    ada: User, collection: Collection
+) -> None:
+    make_user("mallory")
+    member = {"collection": collection.slug, "user": "mallory", "role": "owner"}
+    parameters = {"scope": " ".join(AccessLevel), "resource": ""}
+    for access, status in ((AccessLevel.WRITE, 403), (AccessLevel.MANAGE, 201)):
+        program = Program()
+        tokens = program.exchange(program.ask(ada, {"access": access}, **parameters)).json()
+        headers = {"Authorization": f"Bearer {tokens['access_token']}"}
+        client = Client(headers=headers)
+        answer = client.post(MEMBERSHIPS, member, content_type="application/json")
+        assert answer.status_code == status
+        assert collection.memberships.count() == (2 if status == 201 else 1)
 
 
 def test_a_connection_that_may_only_read_is_told_what_it_lacks(ada: User) -> None:
