@@ -6,7 +6,7 @@ COPY . /source
 RUN sh /source/deploy/image/build.sh /source /opt/cuebase
 
 FROM python:3.11-slim
-RUN useradd --uid 10001 --create-home cuebase && install -d -o cuebase /data /data/models
+RUN useradd --uid 10001 --create-home cuebase && install -d -m 700 -o cuebase /data /data/models
 COPY --from=build /opt/cuebase /opt/cuebase
 ENV PATH=/opt/cuebase/bin:$PATH YOUTUBE_KB_DATA_DIR=/data HF_HOME=/data/models/hub HOST=0.0.0.0 \
     PYTHONUNBUFFERED=1

@@ -1,12 +1,15 @@
-# make run: set up and start. make test: all tests. Both need Python 3.11 or newer and make, nothing else.
+# make run: set up and start. make test: all tests that this machine can run. Both need Python 3.11
+# or newer and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Set TORCH_INDEX to PyTorch's index of CPU builds where pip would otherwise bring gigabytes of GPU libraries (see the README).
 TORCH_INDEX ?=
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+INSTALL := $(BIN)/python deploy/install.py
 # Tests to run at once: more than there are cores, since many wait for processes that they have killed.
 JOBS ?= 3
+PYTEST := $(BIN)/python -m pytest
+PARALLEL = $(PYTEST) --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 # The checks start the embedded database, but not in your own data directory.
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
@@ -16,11 +19,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
 
-.PHONY: help setup dev run test image-test lint docs messages format bench release lock clean
+.PHONY: help setup dev suites run test image-test lint docs messages format bench release lock clean
 
 help:
 	@echo "make run         set up, start Cuebase and print its address"
-	@echo "make test        run all tests"
+	@echo "make test        run all tests that this machine can run"
 	@echo "make image-test  run the steps of the Dockerfile in a fresh Debian"
 	@echo "make lint        check style, types, architecture, settings, migrations"
 	@echo "make bench       measure, and write the results to bench/RESULTS.md"
@@ -30,10 +33,14 @@ help:
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: requirements-core.lock pyproject.toml
-	@test -x $(BIN)/python || (echo "Making a virtual environment in $(VENV) …" && $(PYTHON) -m venv $(VENV))
-	@echo "Installing the pinned packages (a minute the first time) …"
-	@$(PIP) --no-deps --no-compile $$(grep '^setuptools==' requirements.lock) -r requirements-core.lock
-	@PYTHONWARNINGS=ignore $(PIP) --no-deps --no-build-isolation --editable .
+	@test -x $(BIN)/python || echo "Creating a Python environment in $(VENV) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Downloading and installing 250 MB of packages (once, a minute or two) …"
+	@$(INSTALL) --no-deps --no-compile \
+	  $$(grep '^setuptools==' requirements.lock) -r requirements-core.lock
+	@echo "Installing and compiling Cuebase …"
+	@PYTHONWARNINGS=ignore $(BIN)/pip --disable-pip-version-check install --quiet \
+	  --no-deps --no-build-isolation --editable .
 	@sh deploy/image/trim.sh $(VENV)
 	@$(BIN)/python -m compileall -q citations kbsite transcripts
 	@touch $@
@@ -43,26 +50,31 @@ dev: $(VENV)/.dev
 # torch comes first and alone, from the index of its CPU builds where one is named.
 $(VENV)/.dev: $(VENV)/.ready requirements.lock requirements-dev.lock
 	@echo "Installing what the tests need, PyTorch too (a few minutes the first time) …"
-	@$(PIP) --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
-	@$(PIP) --no-compile -r requirements.lock -r requirements-dev.lock
+	@$(INSTALL) --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  $$(grep '^torch==' requirements.lock)
+	@$(INSTALL) --no-compile -r requirements.lock -r requirements-dev.lock
 	@touch $@
 
+# What tests need beside the packages of Python, as far as it can be had; it says what is left out.
+suites: dev
+	@sh tests/install.sh $(BIN)/python
+
 run: setup
-	@$(BIN)/kb serve --sample
+	@LOG_FORMAT=$${LOG_FORMAT:-plain} $(BIN)/kb serve --sample
 
 # Test files run in the order of tests/conftest.py, longest first.
 # Browser tests run last and alone, because they test what a page does within seconds. One that
 # fails runs once more; the summary lists it.
-test: dev
+test: suites
 	sh tests/frontend/check.sh test
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser --ignore tests/image
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --reruns 1 -raR tests/browser
+	$(PARALLEL) --ignore tests/browser --ignore tests/image
+	$(PARALLEL) --reruns 1 -raR tests/browser
 
 # The steps of the Dockerfile in a fresh Debian: two to three minutes, as root, with mmdebstrap.
 image-test: dev
-	$(BIN)/python -m pytest tests/image
+	$(PYTEST) tests/image
 
-lint: dev
+lint: suites
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djade --check $(PAGES)

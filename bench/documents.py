@@ -55,7 +55,7 @@ def _read(path: Path) -> str:
     with path.open("rb") as stream:
         format = formats.recognise(stream.read(formats.HEAD), path.name)
     try:
-        return f"{sum(1 for _ in format.read(path, most_pages=5_000).pages):,} pages"
+        return f"{sum(1 for _ in format.open(path, most_pages=5_000).pages):,} pages"
     except KnowledgeBaseError as error:
         return f"refused: {error.message}"
 

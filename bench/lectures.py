@@ -338,7 +338,7 @@ def follow(runs: Sequence[Chosen], candidates: Sequence[NearPassage]) -> Chosen:
         relevance = continuity.preferred(candidate.relevance, near, model=MINILM)
         passages.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
     ranked = lecture_pipeline.rank_by_judge(passages, conf.live_distance())
-    return ranked[: lecture_pipeline.CITED]
+    return lecture_pipeline.by_score(ranked[: lecture_pipeline.CITED])
 
 
 def cards(right: Right | None, run: Chosen) -> Cards:

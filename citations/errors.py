@@ -137,6 +137,7 @@ class AlreadyAnswering(Conflict):
 
     code = "already_answering"
     default_hint = "Wait for the answer, or ask in a new conversation."
+    retry_after = 5
 
 
 # Questions

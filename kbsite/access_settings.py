@@ -62,6 +62,7 @@ MFA_FORMS = {
     "reauthenticate": "kbsite.identity.forms.ConfirmingCodeForm",
     "activate_totp": "kbsite.identity.forms.ActivationForm",
 }
+ACCOUNT_RATE_LIMITS = False  # ``sign_in`` counts
 ACCOUNT_FORMS = {"reauthenticate": "kbsite.identity.forms.PasswordForm"}
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a clock may be wrong by
 

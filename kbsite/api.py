@@ -35,8 +35,7 @@ from transcripts.access import needed_by
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
-# Of parameters, and the names of the functions' arguments that hold them.
-_PLACES = ("body", "query", "path", "form", "file", "sent", "wanted", "about")
+_HOLDERS = ("body", "query", "sent", "wanted", "about")  # arguments of functions that hold fields
 
 
 class Bearer(HttpBearer):
@@ -175,9 +174,11 @@ def _describe_key(operation: dict[str, Any]) -> None:
             answer.setdefault("headers", {})[idempotency.REPLAYED] = replayed
     problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
     conflict = {"description": "Such as: the first request with its key runs.", "content": problem}
-    statuses = {str(status) for status in operation["responses"]}
-    if "409" not in statuses:
-        operation["responses"]["409"] = conflict
+    statuses = {str(status): status for status in operation["responses"]}
+    conflict = operation["responses"].setdefault(statuses.get("409", "409"), conflict)
+    about = "Seconds until the first request may have ended, if it still runs."
+    retry = {"schema": {"type": "integer", "minimum": 1}, "description": about}
+    conflict.setdefault("headers", {})["Retry-After"] = retry
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -223,8 +224,9 @@ def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
 def _refuse(request: HttpRequest, error: ValidationError) -> HttpResponse:
     complaints = {}
     for problem in error.errors[:10]:
-        parts = [str(part) for part in problem["loc"] if part not in _PLACES]
-        complaints[".".join(parts)[:100]] = errors.complaint(problem)
+        _, *parts = problem["loc"]  # the place first: body, query, path …
+        field = parts[1:] if parts and parts[0] in _HOLDERS else parts
+        complaints[".".join(map(str, field))[:100]] = errors.complaint(problem)
     return errors.problem_response(errors.invalid_fields(complaints))
 
 

@@ -1,10 +1,12 @@
 """Limits on request bodies, checked before Django stores a whole body on the disk."""
 
+import tempfile
 from contextlib import suppress
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
 
 from kbsite import error_page
 from kbsite.errors import API, PROBLEM, protocol_response
@@ -28,16 +30,33 @@ def most_bytes(*, is_stranger: bool = False) -> int:
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + (0 if is_stranger else int(files))
 
 
-class TemporaryUpload(TemporaryFileUploadHandler):
-    """Stores an upload in a temporary file, which is removed at once if the disk is full."""
+class TemporaryUpload(FileUploadHandler):
+    """Stores an upload in a temporary file without a name: nothing of it stays when the process is
+    killed. It is closed at once if the disk is full.
+    """
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        about = (self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
+        file = tempfile.TemporaryFile()  # noqa: SIM115  # the request closes it
+        self.file = UploadedFile(file, *about)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         try:
-            super().receive_data_chunk(raw_data, start)
+            self.file.write(raw_data)
         except OSError:
             with suppress(OSError):  # to close the file would write the rest of it
                 self.upload_interrupted()
             raise
+
+    def file_complete(self, file_size: int) -> "UploadedFile[bytes]":
+        self.file.seek(0)
+        self.file.size = file_size
+        return self.file
+
+    def upload_interrupted(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
 
 
 class BodyLimit:

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import allauth
 import django
@@ -16,17 +18,27 @@ from kbsite import postgres
 from transcripts import locks
 from transcripts.locks import Lock
 from transcripts.tokenizer import TOKENIZER_VERSION
+from transcripts.work.disk import make_private_folder
 
 
 def set_up(*, plain_log: bool = False) -> None:
-    """Set Django up without the database; ``plain_log`` omits time and logger from log lines."""
+    """Set Django up without the database; ``plain_log`` shows the messages of the log alone, as a
+    terminal does, and keeps tracebacks in the file kb.log of the data directory.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     if apps.ready:
         return
-    if plain_log:
-        settings.LOGGING["formatters"]["line"]["format"] = "{message}"
-        settings.LOGGING["handlers"]["console"]["formatter"] = "line"
+    if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):
+        _log_plainly(settings.LOGGING, Path(settings.DATA_DIR) / "kb.log")
     django.setup()
+
+
+def _log_plainly(config: dict[str, Any], file: Path) -> None:
+    classes, handlers = "kbsite.telemetry.logs", config["handlers"]
+    config["formatters"]["message"] = {"()": f"{classes}.MessageFormatter", "log": file}
+    handlers["console"]["formatter"] = "message"
+    handlers["tracebacks"] = {"()": f"{classes}.TracebackFile", "path": file, "formatter": "line"}
+    config["root"]["handlers"].append("tracebacks")
 
 
 def boot(*, migrate: bool = True) -> None:
@@ -37,7 +49,7 @@ def boot(*, migrate: bool = True) -> None:
     set_up()
     join_database()
     # WhiteNoise warns if the directory is missing; it may stay empty.
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+    make_private_folder(Path(settings.STATIC_ROOT))
     path = _stamp_path()
     stamp = path.read_text() if is_embedded() and path.is_file() else ""
     if migrate and stamp != _current_stamp():

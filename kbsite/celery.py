@@ -19,7 +19,7 @@ from kombu.utils.json import dumps
 
 from kbsite import boot
 from transcripts.tasks import dispatch, send
-from transcripts.work.disk import write_whole
+from transcripts.work.disk import make_private_folder, write_whole
 
 __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 
@@ -40,7 +40,7 @@ def make_queue_folders() -> None:
     """Create the folders that the transport of the file queue needs."""
     for name in ("data_folder_in", "control_folder"):
         if folder := settings.CELERY_BROKER_TRANSPORT_OPTIONS.get(name):
-            Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(Path(folder))
 
 
 class Channel(filesystem.Channel):

@@ -1,7 +1,7 @@
 """Versions of what the APIs return (RFC 9110): ETag, If-None-Match, and If-Match for changes."""
 
 import copy
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,8 @@ from django.utils.http import parse_etags
 from kbsite.errors import API, Outdated, problem_response
 from transcripts import locks
 from transcripts.locks import Lock
+
+CHANGES: Final = ("PUT", "PATCH", "DELETE")
 
 
 class VersionMiddleware(ConditionalGetMiddleware):
@@ -26,7 +28,7 @@ class VersionMiddleware(ConditionalGetMiddleware):
     ) -> Any:
         """Change what an address returns if it is still a version that the caller names."""
         expected = request.headers.get("If-Match")
-        if not expected or request.method in ("GET", "HEAD") or not _is_api(request):
+        if not expected or request.method not in CHANGES or not _is_api(request):
             return None
         with locks.hold(Lock.VERSION, crc32(request.path.encode()) - 2**31, wait=True):
             reading = copy.copy(request)

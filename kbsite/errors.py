@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 API = "/api/"
 DATABASE_ERRORS = (OperationalError, InterfaceError)  # the database ended, restarts or is full
-RETRY_SECONDS = 5  # until a database that ended is expected back
+RETRY_SECONDS = 5  # until a database that ended is expected back, or a first request has ended
 PROBLEM = "application/problem+json"
 NON_FIELD = "non_field_errors"  # of Django REST framework
 EVENTS = "text/event-stream"
@@ -70,6 +70,7 @@ class StillRunning(Conflict):
     code = "still_running"
     default_message = "The first request with this Idempotency-Key is still being worked on."
     default_hint = "Send it again in a few seconds."
+    retry_after = RETRY_SECONDS
 
 
 class RightsChanged(Conflict):
@@ -111,13 +112,19 @@ def status_of(error: KnowledgeBaseError) -> int:
 
 
 def problem(error: KnowledgeBaseError) -> dict[str, Any]:
-    """Return the problem details (RFC 9457) of an expected error."""
+    """Return the problem details (RFC 9457) of an expected error.
+
+    What is refused has at least one complaint; its field is "" where it is about no field alone.
+    """
+    complaints: Iterable[tuple[str, str]] = ()
+    if isinstance(error, InvalidInput):
+        complaints = error.complaints or (("", error.message),)
     return {
         "type": "about:blank",
         "title": error.code.replace("_", " "),
         "status": status_of(error),
         **error.problem(),
-        "errors": _fields(error.complaints if isinstance(error, InvalidInput) else ()),
+        "errors": _fields(complaints),
     }
 
 
@@ -141,7 +148,7 @@ def problem_response(error: KnowledgeBaseError) -> JsonResponse:
 
 
 def _say_when_to_return(response: HttpResponse, error: KnowledgeBaseError) -> None:
-    if isinstance(error, Throttled) and error.retry_after:
+    if error.retry_after:
         response["Retry-After"] = str(error.retry_after)
 
 

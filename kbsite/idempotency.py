@@ -1,13 +1,16 @@
 """Idempotency-Key: a POST that is sent again with its key is answered again, not done again."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from hashlib import sha256
 from typing import Any, Final, cast
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.core.exceptions import SuspiciousOperation
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
+from django.utils.crypto import salted_hmac
 from django.utils.deprecation import MiddlewareMixin
 from pydantic import TypeAdapter, ValidationError
 
@@ -29,15 +32,30 @@ from transcripts.work.heartbeat import keep_alive
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
-KEPT_HEADERS: Final = ("Content-Type", "Location")
+KEPT_HEADERS: Final = ("Content-Type", "Location", "Cuebase-Note")
 _TRUTH: Final = TypeAdapter(bool)
+
+
+class _Refused(Exception):
+    """An answer that is no success: what was done until then is rolled back."""
+
+    def __init__(self, answer: HttpResponse) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class IdempotencyMiddleware(MiddlewareMixin):
     """Answers a repeated POST of the APIs with its first answer, for a day.
 
+    The work of a request and its answer are one transaction. Long work, such as answering a
+    question, queues its row (``request.begin``) in a transaction with the key; a repetition finds
+    it (``request.begun``) and goes on with it, should the process end before the answer is kept.
+
     Only success is kept: what was refused or failed may be sent again with the same key.
     """
+
+    def process_request(self, request: Any) -> None:
+        request.begun, request.begin = None, lambda work: None
 
     def process_view(
         self, request: Any, view_func: Any, view_args: Any, view_kwargs: Any
@@ -88,6 +106,7 @@ def _answer(request: Any, key: str, work: Callable[[], Any]) -> HttpResponse:
         raise KeyReused
     row = KeyedRequest.objects.filter(pk=keyed.pk)
     if keyed.status is None and row.filter(status=None).free().claim(holder):
+        keyed.refresh_from_db(fields=["begun"])
         with keep_alive(row, holder):
             return _first_answer(request, keyed, holder, work)
     answered = row.exclude(status=None).first()
@@ -96,40 +115,63 @@ def _answer(request: Any, key: str, work: Callable[[], Any]) -> HttpResponse:
     if not answered.allows(request.access):
         raise RightsChanged
     headers = {**answered.headers, REPLAYED: "true"}
-    return HttpResponse(bytes(answered.content), status=answered.status, headers=headers)
+    return HttpResponse(answered.answer, status=answered.status, headers=headers)
 
 
 def _first_answer(
-    request: Any, keyed: KeyedRequest, holder: Any, work: Callable[[], Any]
+    request: Any, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
 ) -> HttpResponse:
     is_kept = False
     try:
+        answer = _work_and_keep(request, keyed, holder, work)
+        is_kept = True
+        keyed.make_room()
+        return answer
+    except _Refused as refused:
+        return refused.answer
+    finally:
+        if not is_kept:
+            keyed.give_back(holder)
+
+
+def _work_and_keep(
+    request: Any, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
+) -> HttpResponse:
+    """Work, and keep the answer in the same transaction, or else that of the work that it begins.
+
+    Raises ``_Refused``, and ``StillRunning`` if the lease was lost: another process does the work.
+    """
+    with ExitStack() as open_transaction:
+        open_transaction.enter_context(transaction.atomic(durable=True))
+
+        def begin(reference: UUID | None) -> None:
+            if not keyed.begin(holder, reference):
+                raise StillRunning
+            open_transaction.close()
+
+        request.begun, request.begin = keyed.begun, begin
         answer: Any = work()
         if not getattr(answer, "is_rendered", True):
             answer.render()
-        is_kept = 200 <= answer.status_code < 300 and not answer.streaming
-        if is_kept:
-            headers = {name: answer[name] for name in KEPT_HEADERS if name in answer}
-            keyed.finish(
-                holder,
-                status=answer.status_code,
-                headers=headers,
-                content=answer.content,
-                scope=request.access,
-            )
+        if not 200 <= answer.status_code < 300 or answer.streaming:
+            raise _Refused(answer)
+        headers = {name: answer[name] for name in KEPT_HEADERS if name in answer}
+        kept = {"status": answer.status_code, "headers": headers, "content": answer.content}
+        if not keyed.finish(holder, **kept, scope=request.access):
+            raise StillRunning
         return cast(HttpResponse, answer)
-    finally:
-        if not is_kept:
-            keyed.drop(holder)
 
 
 def _fingerprint(request: HttpRequest) -> str:
-    """Return a hash of what a request asks for; the parts of a form, as their separator varies."""
+    """Return a hash of what a request asks for; the parts of a form, as their separator varies.
+
+    It tells nothing to whoever lacks SECRET_KEY. With another one, kept answers cannot be read.
+    """
     total = sha256()
     for part in (request.path, request.META.get("QUERY_STRING", ""), *_parts(request)):
         data = part if isinstance(part, bytes) else part.encode(errors="surrogatepass")
         total.update(b"%d:" % len(data) + data)
-    return total.hexdigest()
+    return salted_hmac(__name__, total.hexdigest(), algorithm="sha256").hexdigest()
 
 
 def _parts(request: HttpRequest) -> list[str | bytes]:

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
@@ -19,7 +18,6 @@ from transcripts.views.collections import member_set, own_collection, settings_p
 from transcripts.views.requests import PageRequest
 
 
-@never_cache
 @require_POST
 def invite(request: PageRequest, pk: int) -> HttpResponse:
     """Make a user who is a member of this collection, and show the sign-in link once.
@@ -43,7 +41,6 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
     return _invited(request, collection, guest)
 
 
-@never_cache
 @require_POST
 def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
     """Show another sign-in link for a member who has never signed in; the earlier one ends."""

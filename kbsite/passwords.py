@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.core import context
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import messages
@@ -11,10 +12,8 @@ from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.urls import reverse
-from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from kbsite import sign_in
 from kbsite.invitation_notes import Invitation
@@ -24,9 +23,17 @@ from transcripts.errors import Forbidden
 from transcripts.models import Collection
 
 
-@method_decorator(never_cache, name="dispatch")
+class ChangeForm(PasswordChangeForm):
+    """A new password in place of the old one, which is asked for as sign-in does."""
+
+    def clean_old_password(self) -> str:
+        """Check it. Raises Throttled."""
+        with sign_in.attempt(context.request, self.user.get_username()):
+            return super().clean_old_password()
+
+
 class ChoosePassword(PasswordChangeView):
-    """Sets a first password, or changes the one there is, which is asked for as sign-in does."""
+    """Sets a first password, or changes the one there is."""
 
     template_name = "kbsite/choose_password.html"
 
@@ -41,13 +48,7 @@ class ChoosePassword(PasswordChangeView):
 
     def get_form_class(self) -> Any:
         user: Any = self.request.user
-        return PasswordChangeForm if user.has_usable_password() else SetPasswordForm
-
-    def post(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Set it. Raises ``Throttled`` if the old one is guessed."""
-        if request.user.has_usable_password():
-            sign_in.count_password(request, request.user.get_username())
-        return super().post(request, *args, **kwargs)
+        return ChangeForm if user.has_usable_password() else SetPasswordForm
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)

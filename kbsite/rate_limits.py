@@ -4,7 +4,7 @@ import logging
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
@@ -14,7 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from limits import RateLimitItem
 from limits.storage import Storage, storage_from_string
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from transcripts.errors import Throttled
 
@@ -59,10 +59,42 @@ def count(kind: str, who: str, *, allowed: RateLimitItem, message: str) -> Stand
     except limiter.storage.base_exceptions:
         logger.exception("the rate limit's counter cannot be reached")
         return None
-    wait = max(1, math.ceil(window.reset_time - time.time()))
     if is_allowed:
-        return Standing(window.remaining, wait)
-    raise Throttled(message, hint=f"Come back in {wait} seconds.", retry_after=wait)
+        return Standing(window.remaining, max(1, math.ceil(window.reset_time - time.time())))
+    raise _throttled(message, window.reset_time)
+
+
+def count_failure(kind: str, who: str, allowed: Sequence[RateLimitItem], *, message: str) -> None:
+    """Count an attempt as a failure before its outcome is known, so that simultaneous ones cannot
+    slip through. Raises Throttled if none of the limits has room.
+
+    If the counter cannot be reached, everything passes.
+    """
+    limiter = FixedWindowRateLimiter(_limiter(settings.CELERY_BROKER_URL).storage)
+    try:
+        heard = [limiter.hit(limit, kind, who) for limit in allowed]
+        if any(heard):
+            return
+        ends = min(limiter.get_window_stats(limit, kind, who).reset_time for limit in allowed)
+    except limiter.storage.base_exceptions:
+        logger.exception("the rate limit's counter cannot be reached")
+        return
+    raise _throttled(message, ends)
+
+
+def uncount_failure(kind: str, who: str, allowed: Sequence[RateLimitItem]) -> None:
+    """Take back what ``count_failure`` counted: the attempt was none."""
+    limiter = FixedWindowRateLimiter(_limiter(settings.CELERY_BROKER_URL).storage)
+    try:
+        for limit in allowed:
+            limiter.hit(limit, kind, who, cost=-1)
+    except limiter.storage.base_exceptions:
+        logger.exception("the rate limit's counter cannot be reached")
+
+
+def _throttled(message: str, ends: float) -> Throttled:
+    wait = max(1, math.ceil(ends - time.time()))
+    return Throttled(message, hint=f"Come back in {wait} seconds.", retry_after=wait)
 
 
 def address_of(request: HttpRequest) -> str:

@@ -17,6 +17,7 @@ from kbsite.languages import *
 from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
 from kbsite.options import PACKAGE_DIR, env, option
+from transcripts.work.disk import make_private_folder
 
 # Locations
 
@@ -54,7 +55,7 @@ def _stored_secret_key() -> str:
 
 
 def _make_secret_key(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600)
     fresh.write_text(secrets.token_urlsafe(50))
@@ -150,6 +151,7 @@ MIDDLEWARE = [
     "kbsite.compression.PublicGZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",  # of pages: files ask for nothing
+    "kbsite.privacy.PrivacyMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -255,12 +257,16 @@ WORKER_METRICS_PORT = option(
 )
 AUDIT_DAYS = option("AUDIT_DAYS", 365, "Days for which the audit trail is kept; 0: forever.")
 LOG_FORMAT = option(
-    "LOG_FORMAT", "text", "Format of the log of servers and workers.", among=("text", "json")
+    "LOG_FORMAT",
+    "text",
+    "Format of the log of servers and workers; plain: messages without time and logger.",
+    among=("text", "plain", "json"),
 )
 OTEL_EXPORTER_OTLP_ENDPOINT = option(
     "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP address for traces; empty: no tracing."
 )
 _is_json = LOG_FORMAT == "json"
+_line = "{message}" if LOG_FORMAT == "plain" else "{asctime} {levelname} {name}: {message}"
 _json = {
     "()": "pythonjsonlogger.json.JsonFormatter",
     "format": "{levelname} {name} {message} {request_id} {task} {job_id}",
@@ -272,13 +278,13 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "line": {"format": _line, "style": "{"},
         **({"json": _json} if _is_json else {}),  # else its library would only cost time
     },
     "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},
     "handlers": {
         "console": {
-            "class": "logging.StreamHandler",
+            "class": "kbsite.telemetry.logs.RedactedStream",
             "formatter": "json" if _is_json else "line",
             "filters": ["origin"],
         }
@@ -286,6 +292,8 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+        "django": {"level": "WARNING"},  # without Django's own handlers, which redact nothing
+        "uvicorn.access": {"level": "WARNING"},  # its lines are addresses
         "kbsite.telemetry": {"level": "INFO" if _is_json else "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # warns that a queue of files has no host
     },

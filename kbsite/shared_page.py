@@ -6,7 +6,6 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from limits import RateLimitItem, RateLimitItemPerMinute
 
@@ -22,7 +21,6 @@ PARTS: Final = RateLimitItemPerMinute(120)  # of files: two megabytes each
 
 
 @login_not_required
-@never_cache
 @require_safe
 def show(request: HttpRequest, link_id: str) -> HttpResponseBase:
     """Show what a link leads to, and nothing else. Search engines are asked not to keep it.
@@ -40,7 +38,6 @@ def show(request: HttpRequest, link_id: str) -> HttpResponseBase:
 
 
 @login_not_required
-@never_cache
 @require_safe
 def show_image(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
     """Return the picture of a shared page. Raises ``SharedLinkNotFound``."""
@@ -56,7 +53,6 @@ def show_image(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
 
 
 @login_not_required
-@never_cache
 @require_safe
 def show_media(request: HttpRequest, link_id: UUID, clip_id: UUID) -> HttpResponseBase:
     """Return what a link plays of a file, or a range of it. Raises ``SharedLinkNotFound``."""
@@ -70,7 +66,6 @@ def show_media(request: HttpRequest, link_id: UUID, clip_id: UUID) -> HttpRespon
 
 def _unlisted(response: HttpResponseBase) -> HttpResponseBase:
     response["X-Robots-Tag"] = "noindex, nofollow"
-    response["Referrer-Policy"] = "no-referrer"  # the address is the key
     return response
 
 

@@ -20,7 +20,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import cache_control, never_cache
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
@@ -92,12 +92,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @login_not_required
-@never_cache
 @sensitive_variables("secret")
 @require_GET
 @transaction.atomic
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Sign in by a one-time link, and use it up. Its address, a secret, is not sent as referrer."""
+    """Sign in by a one-time link, and use it up."""
     user = SignInLink.redeem(secret)
     if user is not None:
         then = passwords.after_link(request, user)
@@ -112,7 +111,6 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
         sign_in.record_refusal("")
         context = {"invitation": Invitation.read(request)}
         response = render(request, "kbsite/expired_link.html", context, status=410)
-    response["Referrer-Policy"] = "no-referrer"
     return response
 
 
@@ -181,7 +179,6 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 @login_not_required
-@never_cache
 @require_safe
 def readyz(request: Any) -> HttpResponse:
     """Report what works, with status 503 if this instance should get no requests.
@@ -200,7 +197,6 @@ def tokens(request: Any) -> HttpResponse:
     return render(request, "kbsite/tokens.html", _tokens(request))
 
 
-@never_cache
 @sensitive_variables("text")
 @require_POST
 def create_token(request: Any) -> HttpResponse:

@@ -4,7 +4,6 @@ killed.
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,12 +14,11 @@ from types import TracebackType
 from typing import Any, Self
 
 import psycopg
-import pytest
 
 from kbsite import postgres
 from tests import template
 from tests.fork_server import Fork
-from tests.programs import run_python
+from tests.programs import require_program, run_python
 from tests.waiting import looks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -123,16 +121,10 @@ def kill(process: "subprocess.Popen[bytes] | Fork") -> None:
 
 @contextmanager
 def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
-    """Run a Redis that keeps nothing on disk; the test is skipped where the program is missing,
-    except in CI.
-    """
-    program = shutil.which("redis-server")
-    if program is None:
-        assert not os.environ.get("CI"), "CI has to install redis-server"
-        pytest.skip("redis-server is not installed")
+    """Run a Redis that keeps nothing on disk; without the program, the test is skipped."""
     port = port or free_port()
     command = [
-        program,
+        require_program("redis-server"),
         "--port",
         str(port),
         "--bind",

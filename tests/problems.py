@@ -10,3 +10,4 @@ def problem(response: Any, status: int, code: str) -> None:
     assert response.status_code == status, response.content[:300]
     assert response["Content-Type"] == PROBLEM
     assert response.json()["code"] == code
+    assert status != 422 or response.json()["errors"], "a refusal names what is wrong"

@@ -1,14 +1,40 @@
-"""Run programs to their end, and keep what they write."""
+"""Run programs to their end, and keep what they write; skip the tests of those not installed."""
 
+import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import fork_server
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 240  # seconds
+
+
+def require(missing: str) -> None:
+    """Skip the test if something is ``missing``, except in CI, where it has to be there.
+
+    Call it outside blocks that catch exceptions: they would catch the skip, too.
+    """
+    if missing and os.environ.get("CI"):
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+
+
+def find_program(*names: str) -> str:
+    """Return the path of the first of these programs that is installed; "" if none is."""
+    return next(filter(None, map(shutil.which, names)), "")
+
+
+def require_program(name: str) -> str:
+    """Return the path of a program. Without it the test is skipped, except in CI."""
+    require("" if find_program(name) else f"{name} is not installed")
+    return find_program(name)
 
 
 def run_program(

@@ -31,7 +31,7 @@ def copy_to(home: Path) -> None:
     """
     if (home / "postgres").exists():
         return
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = SHELF / _digest()
     SHELF.mkdir(parents=True, exist_ok=True)
     with (SHELF / "lock").open("w") as lock:

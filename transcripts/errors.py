@@ -8,6 +8,8 @@ codes; nothing else looks at it.
 from enum import StrEnum
 from typing import ClassVar
 
+from transcripts.redaction import redact
+
 
 class Retry(StrEnum):
     """When work that failed is tried again; ``transcripts.work.retry`` has the pauses."""
@@ -26,17 +28,21 @@ class Retry(StrEnum):
 
 
 class KnowledgeBaseError(Exception):
-    """Base of all expected errors. Unexpected errors are never wrapped in it."""
+    """Base of all expected errors. Unexpected errors are never wrapped in it.
+
+    Neither message nor hint quotes a secret of an address.
+    """
 
     code: ClassVar[str] = "error"
     default_message: ClassVar[str] = ""
     default_hint: ClassVar[str] = ""
     retry: ClassVar[Retry] = Retry.NEVER
+    retry_after: int | None = None  # seconds, after which a caller may try again
 
     def __init__(self, message: str = "", *, hint: str | None = None) -> None:
-        self.message = message or self.default_message
+        self.message = redact(message or self.default_message)
         super().__init__(self.message)
-        self.hint = self.default_hint if hint is None else hint
+        self.hint = redact(self.default_hint if hint is None else hint)
 
     @property
     def text(self) -> str:
@@ -114,7 +120,7 @@ class Throttled(KnowledgeBaseError):
         self, message: str, *, hint: str | None = None, retry_after: int | None = None
     ) -> None:
         super().__init__(message, hint=hint)
-        self.retry_after = retry_after  # seconds
+        self.retry_after = retry_after
 
 
 class Unavailable(KnowledgeBaseError):

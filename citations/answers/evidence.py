@@ -15,6 +15,7 @@ from citations.answers.writing import answer_types
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
+from citations.search import candidates
 from citations.search import pipeline as search_pipeline
 from citations.text.sentences import split
 from citations.vectors import space as vector_space
@@ -180,7 +181,8 @@ def _set(
     evidence: Sequence[Evidence], stages: tuple[Stage, ...], notes: tuple[str, ...]
 ) -> EvidenceSet:
     is_reranked = any(stage.name == search_pipeline.RERANK for stage in stages)
-    is_fused = vector_space.active() is not None and not is_reranked
+    is_compared = vector_space.active() is not None and not candidates.is_by_words(stages)
+    is_fused = is_compared and not is_reranked
     return EvidenceSet(evidence=_numbered(evidence), stages=stages, notes=notes, is_fused=is_fused)
 
 

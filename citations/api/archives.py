@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
-from ninja import Field, Path, Router, Schema, Status
-from pydantic import ConfigDict, StringConstraints
+from ninja import Field, Path, Router, Status
+from pydantic import StringConstraints
 
 from citations.library.filters import MAX_VALUES, find_source
 from citations.models import Archive
@@ -14,7 +14,7 @@ from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import CollectionName, Text, responses
+from transcripts.api.shapes import BodyIn, CollectionName, Text, responses
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {
@@ -25,10 +25,8 @@ _FILE: Final = {
 }
 
 
-class ArchiveIn(Schema):
+class ArchiveIn(BodyIn):
     """What to put into a ZIP."""
-
-    model_config = ConfigDict(extra="forbid")
 
     collection: CollectionName = Field("", description="Slug or name; empty: all that you read.")
     source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(

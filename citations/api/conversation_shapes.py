@@ -5,12 +5,12 @@ from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import AliasPath, ConfigDict, StringConstraints, WithJsonSchema, model_validator
+from pydantic import AliasPath, StringConstraints, WithJsonSchema, model_validator
 
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.schemas.answers import ReplyOut
-from transcripts.api.shapes import PageIn, SlugOrName, Text, Title, Words
+from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, SlugOrName, Whole, Words
 from transcripts.queries import MAX_QUESTION
 from transcripts.schemas import Shape
 
@@ -23,19 +23,17 @@ FormOf = Annotated[
 ]
 
 
-class AskIn(Schema):
+class AskIn(BodyIn):
     """A question: in a conversation, in a new one, or without one."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    question: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
-    conversation_id: UUID | None = Field(
+    question: Annotated[Filled, StringConstraints(max_length=MAX_QUESTION)]
+    conversation_id: Id | None = Field(
         None, description="Ask in this conversation; null: start a new one."
     )
     collection: SlugOrName = Field(
         "", description="Of a new conversation: slug or name; empty: all you may read."
     )
-    sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
+    sources: list[Annotated[Filled, StringConstraints(max_length=500)]] = Field(
         [],
         max_length=MAX_SOURCES,
         description="Ids of the sources to ask; empty: all, or those of the conversation.",
@@ -65,12 +63,10 @@ class ConversationsIn(PageIn):
     own: bool = Field(False, description="Only yours, latest first, pinned or not.")
 
 
-class ConversationChangeIn(Schema):
+class ConversationChangeIn(BodyIn):
     """What to change; fields that are left out, or null, stay."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    title: Annotated[Title, StringConstraints(min_length=1)] | None = None
+    title: Annotated[Filled, StringConstraints(max_length=300)] | None = None
     is_pinned: bool | None = Field(None, description="At the top of your list.")
     shared_with: SlugOrName | None = Field(
         None,
@@ -79,12 +75,12 @@ class ConversationChangeIn(Schema):
     )
 
 
-class FeedbackIn(Schema):
+class FeedbackIn(BodyIn):
     """Your rating of an answer."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    feedback: Literal[1, -1] | None = Field(description="1: helpful, -1: not, null: nothing.")
+    feedback: Annotated[Literal[1, -1], Whole] | None = Field(
+        description="1: helpful, -1: not, null: nothing."
+    )
 
 
 class ExportIn(Schema):

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -15,7 +16,7 @@ from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Qu
 from citations.api import conversation_shapes as shapes
 from citations.api import event_shapes
 from citations.library.filters import Filter
-from citations.models import Answer, Conversation
+from citations.models import Answer, AnswerState, Conversation
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions, shared_conversations
 from citations.notebook import export as notebook_export
@@ -55,17 +56,8 @@ def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> 
     to keep the answer, which only you can see.
     """
     if body.keep:
-        scope, user = request.access, request.caller.user
-        if body.conversation_id is None:
-            answer = questions.ask_first(
-                scope, user, body.question, collection=body.collection, sources=body.sources
-            )
-        else:
-            conversation = _find(request, body.conversation_id)
-            answer = questions.ask(
-                scope, user, conversation, body.question, sources=body.sources or None
-            )
-        return _answer(request, answer, stream=query.stream)
+        return _answer(request, partial(_queue, request, body), stream=query.stream)
+    request.begin(None)
     filter = Filter(
         collections=(body.collection,) if body.collection else (), sources=tuple(body.sources)
     )
@@ -97,8 +89,8 @@ def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
 def ask_again(request: Request, answer_id: shapes.AnswerId, query: Query[shapes.StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
     answer = _find_answer(request, answer_id)
-    again = questions.ask_again(request.access, request.caller.user, answer)
-    return _answer(request, again, stream=query.stream)
+    queue = partial(questions.ask_again, request.access, request.caller.user, answer)
+    return _answer(request, queue, stream=query.stream)
 
 
 @router.put(
@@ -230,22 +222,35 @@ def _read(request: Request, answer_id: Any) -> AnswerRecord:
     return notebook_answers.read(request.access, [_find_answer(request, answer_id)])[0]
 
 
-def _answer(request: Request, answer: Answer, *, stream: bool) -> Any:
-    steps = questions.respond(request.access, request.caller.user, answer)
+def _queue(request: Request, body: shapes.AskIn) -> Answer:
+    scope, user = request.access, request.caller.user
+    if body.conversation_id is None:
+        about: dict[str, Any] = {"collection": body.collection, "sources": body.sources}
+        return questions.ask_first(scope, user, body.question, **about)
+    conversation = _find(request, body.conversation_id)
+    return questions.ask(scope, user, conversation, body.question, sources=body.sources or None)
+
+
+def _answer(request: Request, queue: Callable[[], Answer], *, stream: bool) -> Any:
+    """Queue a question and answer it, or go on with what an earlier attempt has queued."""
+    scope, user = request.access, request.caller.user
+    answer = questions.resume(scope, user, request.begun) if request.begun else queue()
+    request.begin(answer.uuid)
+    steps = questions.respond(scope, user, answer) if answer.state == AnswerState.RUNNING else ()
     return _respond(request, steps, answer, stream=stream)
 
 
 def _respond(
-    request: Request, steps: Iterator[Event], answer: Answer | None, *, stream: bool
+    request: Request, steps: Iterable[Event], answer: Answer | None, *, stream: bool
 ) -> TracedReplyOut | StreamingHttpResponse:
     if stream:
         texts = _stream(request, steps, answer)
         return events.EventStream(events.apart(texts, caller=request.caller))
-    *_, last = steps
-    return _reply(request, last, answer)
+    last = [*steps][-1:]
+    return _reply(request, last[0] if last else None, answer)
 
 
-def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> Iterator[str]:
+def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> Iterator[str]:
     answer_id, conversation_id = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
     yield _event(
         "asked", event_shapes.AskedEventOut(answer_id=answer_id, conversation_id=conversation_id)
@@ -268,7 +273,7 @@ def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> 
         yield _failed(UnexpectedError())
 
 
-def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyOut:
+def _reply(request: Request, last: Event | None, answer: Answer | None) -> TracedReplyOut:
     if answer is not None:
         return TracedReplyOut.model_validate(_read(request, answer.uuid))
     if not isinstance(last, FinalEvent):

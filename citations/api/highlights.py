@@ -1,13 +1,13 @@
 """The operations on highlights."""
 
 from datetime import date
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import ConfigDict, StringConstraints, model_validator
+from pydantic import StringConstraints
 
 from citations.notebook import annotation_import, highlight_export, highlights, web_annotations
 from citations.notebook.annotation_import import ImportReport
@@ -28,7 +28,17 @@ from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import HighlightOut, HighlightsOut, ImportOut
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, PageIn, SlugOrName, Text, Words, responses
+from transcripts.api.shapes import (
+    BIGGEST_ID,
+    BodyIn,
+    Filled,
+    Id,
+    PageIn,
+    SlugOrName,
+    Text,
+    Words,
+    responses,
+)
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Color = Literal["yellow", "green", "blue", "pink"]
@@ -70,10 +80,8 @@ class AnnotationsIn(Schema):
     items: Annotated[list[dict[str, Any]], Field(max_length=MAX_ANNOTATIONS)]
 
 
-class HighlightNotesIn(Schema):
+class HighlightNotesIn(BodyIn):
     """The colour, note, tags and hidden words of a highlight."""
-
-    model_config = ConfigDict(extra="forbid")
 
     color: Color = "yellow"
     note: Annotated[Text, StringConstraints(max_length=MAX_NOTE)] = Field(
@@ -102,18 +110,12 @@ class HighlightNotesIn(Schema):
 class HighlightIn(HighlightNotesIn):
     """A passage of a source by its words, as W3C's TextQuoteSelector names it."""
 
-    source_id: UUID
-    quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
+    source_id: Id
+    quote: Annotated[Filled, StringConstraints(max_length=MAX_QUOTE)]
     prefix: Around = Field("", description="Words before it, if it occurs more than once.")
     suffix: Around = Field("", description="Words after it.")
     start: float | None = Field(None, ge=0, le=1e7, description="Seconds: near this time.")
     page: int | None = Field(None, ge=1, le=BIGGEST_ID, description="On this page.")
-
-    @model_validator(mode="after")
-    def words(self) -> Self:
-        if not self.quote.strip():
-            raise ValueError("the quote has no words")
-        return self
 
 
 router = Router(tags=["conversations"])

@@ -4,15 +4,28 @@ from typing import Annotated, Self
 from uuid import UUID
 
 from ninja import Field, Header, Path, Schema
-from pydantic import ConfigDict, StringConstraints, model_validator
+from pydantic import StringConstraints, model_validator
 
 from citations.lectures import worker as lecture_worker
 from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
 from citations.library.filters import MAX_VALUES
-from transcripts.api.shapes import CollectionName, Language, PageIn, Text, Title, Track, Words
+from transcripts.api.shapes import (
+    BIGGEST_ID,
+    BodyIn,
+    CollectionName,
+    Filled,
+    Id,
+    Language,
+    PageIn,
+    Text,
+    Title,
+    Track,
+    Words,
+)
 from transcripts.timecodes import milliseconds
 
+MAX_LISTED = 10_000  # citations in one answer: those of seven hours of speech
 SessionId = Annotated[UUID, Path(description="The session's id.")]
 CitationId = Annotated[UUID, Path(description="The citation's id.")]
 Number = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
@@ -31,14 +44,12 @@ SecondsIn = Annotated[
 ]
 
 
-class SessionIn(Schema):
+class SessionIn(BodyIn):
     """A lecture to start."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Title = Field("", description="Empty: the video's title, or the date and time.")
     collection: CollectionName = ""
-    sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
+    sources: list[Annotated[Filled, StringConstraints(max_length=500)]] = Field(
         [],
         max_length=MAX_VALUES,
         description="Ids of the sources to cite; empty: all of the collection, also later ones.",
@@ -57,10 +68,8 @@ class SessionsIn(PageIn):
     collection: CollectionName = ""
 
 
-class SegmentIn(Schema):
+class SegmentIn(BodyIn):
     """A segment of speech, of any length."""
-
-    model_config = ConfigDict(extra="forbid")
 
     number: Number = Field(
         description="Your number, from 0: it orders the segments; a repeated one is ignored."
@@ -70,10 +79,8 @@ class SegmentIn(Schema):
     end: SecondsIn | None = None
 
 
-class SegmentsIn(Schema):
+class SegmentsIn(BodyIn):
     """Numbered segments, or the text that is said next."""
-
-    model_config = ConfigDict(extra="forbid")
 
     segments: list[SegmentIn] = Field([], max_length=MAX_SEGMENTS)
     text: Annotated[Text, StringConstraints(max_length=MAX_SAID)] = Field(
@@ -96,23 +103,17 @@ class SegmentsIn(Schema):
         ]
 
 
-class PositionIn(Schema):
+class PositionIn(BodyIn):
     """A position in the recording."""
-
-    model_config = ConfigDict(extra="forbid")
 
     position: SecondsIn
 
 
-class WindowIn(Schema):
+class WindowIn(BodyIn):
     """A window of speech that the client made."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    session_id: UUID
-    transcript_text: Annotated[
-        Text, StringConstraints(min_length=1, max_length=lecture_worker.MAX_TEXT)
-    ]
+    session_id: Id
+    transcript_text: Annotated[Filled, StringConstraints(max_length=lecture_worker.MAX_TEXT)]
     window_index: int = Field(
         ge=0,
         le=lecture_worker.MAX_INDEX,
@@ -120,10 +121,17 @@ class WindowIn(Schema):
     )
 
 
-class CitationsIn(PageIn):
+class CitationsIn(Schema):
     """Which citations, and a page of them."""
 
     from_window: Number = Field(0, description="Only of windows from this index on.")
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int | None = Field(
+        None,
+        ge=1,
+        le=100,
+        description=f"Without it you get all, at most {MAX_LISTED:,} in one answer.",
+    )
 
 
 class EventsIn(Schema):

@@ -187,19 +187,17 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
-    header Cuebase-Note says why there are no citations, or that they are not re-ranked.
+    header Cuebase-Note has the note, percent-encoded.
     """
-    result = lecture_worker.query(
-        request.access,
-        lecture_sessions.find_session(request.access, body.session_id, write=True),
-        body.transcript_text,
-        body.window_index,
-    )
+    session = lecture_sessions.find_session(request.access, body.session_id, write=True)
+    request.begin(None)  # its window is found by its index
+    result = lecture_worker.query(request.access, session, body.transcript_text, body.window_index)
     if result.note:
         response["Cuebase-Note"] = quote(result.note, safe=_PLAIN)
     return {
         "window_index": result.window_index,
         "citations": result.citations,
+        "note": result.note,
         "query_metadata": result,
     }
 
@@ -213,6 +211,9 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     return lecture_sessions.find_citation(request.access, citation_id)
 
 
+_LISTED = ("uuid", "window_index", "rank", "snippet", "page", "created_at", "source__title")
+
+
 @router.get(
     "sessions/{session_id}/citations",
     response=responses({200: CitationsOut}, 404),
@@ -222,10 +223,14 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
 def list_citations(
     request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
-    """List a lecture's citations by window and rank."""
+    """List a lecture's citations by window and rank: all of them, or a page.
+
+    The field next is null unless more follow: it is the offset at which to go on.
+    """
     session = lecture_sessions.find_session(request.access, session_id)
     citations = lecture_sessions.citations_of(session).filter(window_index__gte=query.from_window)
-    page, following = page_of(citations, query.offset, query.limit)
+    light = citations.select_related(None).select_related("source").only(*_LISTED)
+    page, following = page_of(light, query.offset, query.limit or shapes.MAX_LISTED)
     return {"citations": page, "total": citations.count(), "next": following}
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import ConfigDict, StringConstraints, model_validator
+from ninja import Field, Path, Query, Router, Status
+from pydantic import StringConstraints, model_validator
 
 from citations.models import Note
 from citations.notebook import answers as notebook_answers
@@ -13,7 +13,17 @@ from citations.notebook.notes import MAX_TEXT
 from citations.schemas.notebook import NoteOut, NotesOut
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import CollectionName, PageIn, SlugOrName, Text, Title, Words, responses
+from transcripts.api.shapes import (
+    BodyIn,
+    CollectionName,
+    Id,
+    PageIn,
+    SlugOrName,
+    Text,
+    Title,
+    Words,
+    responses,
+)
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 
@@ -25,10 +35,8 @@ class NotesIn(PageIn):
     words: Words = Field("", description="Words of the title or text.")
 
 
-class NoteText(Schema):
+class NoteText(BodyIn):
     """The text of a note."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Title = Field("", description="Empty: the first line, or the question.")
     text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field(
@@ -46,7 +54,7 @@ class NoteIn(NoteText):
     """A note: a text, or an answer with its citations."""
 
     collection: CollectionName = ""
-    answer_id: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
+    answer_id: Id | None = Field(None, description="Keep this answer of yours instead of a text.")
 
     @model_validator(mode="after")
     def check_alternatives(self) -> Self:

@@ -20,7 +20,7 @@ from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, PageIn, SlugOrName, Text, responses
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
 from transcripts.schemas import Shape
 from transcripts.timecodes import milliseconds
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -96,7 +96,7 @@ class MarkedIn(Schema):
     chunk: int = Field(ge=1, le=BIGGEST_ID, description="The passage's chunk, from the search.")
 
 
-class MarkIn(MarkedIn):
+class MarkIn(MarkedIn, BodyIn):
     """A mark of a hit."""
 
     right: bool = Field(description="Whether it answers the query.")
@@ -119,12 +119,10 @@ class MarksIn(PageIn):
     right: bool | None = Field(None, description="Only those that answer their query, or not.")
 
 
-class VerifyIn(Schema):
+class VerifyIn(BodyIn):
     """A quote, the source it is attributed to, and where else to look."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
+    quote: Annotated[Filled, StringConstraints(max_length=MAX_QUOTE)]
     source_id: Annotated[Text, StringConstraints(max_length=500)] = Field(
         "", description="Id of the source or video that the quote is attributed to."
     )

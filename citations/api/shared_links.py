@@ -3,8 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from ninja import Field, Path, Router, Schema, Status
-from pydantic import ConfigDict
+from ninja import Field, Path, Router, Status
 
 from citations.models import SharedLink
 from citations.notebook import shared_links
@@ -12,28 +11,28 @@ from citations.notebook.shared_links import LIFETIME, ShareTarget
 from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import responses
+from transcripts.api.shapes import BodyIn, Id, Whole, responses
 from transcripts.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
 router = Router(tags=["conversations"])
 
 
-class SharedLinkIn(Schema):
+class SharedLinkIn(BodyIn):
     """What a link shows, and for how long.
 
     One of: a highlight, an answer, a page of a document, a clip of a recording.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
-    highlight_id: UUID | None = None
-    answer_id: UUID | None = None
-    source_id: UUID | None = Field(None, description="With a page, or with start and end.")
+    highlight_id: Id | None = None
+    answer_id: Id | None = None
+    source_id: Id | None = Field(None, description="With a page, or with start and end.")
     page: int | None = Field(None, ge=1, le=1_000_000, description="Of a document, from 1.")
     start: float | None = Field(None, ge=0, le=MAX_SECONDS, description="Seconds.")
     end: float | None = Field(None, ge=0, le=MAX_SECONDS, description="Seconds.")
-    days: Literal[1, 7, 30, 90] = Field(LIFETIME, description="Until it leads nowhere.")
+    days: Annotated[Literal[1, 7, 30, 90], Whole] = Field(
+        LIFETIME, description="Until it leads nowhere."
+    )
     plays_file: bool = Field(
         default=False, description="Plays what it shows, cut out of the recording's own file."
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from citations import conf
 from citations.documents import storage as document_storage
@@ -16,7 +16,7 @@ from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
-from transcripts.work.disk import storage_full, write_whole
+from transcripts.work.disk import make_private_folder, storage_full, write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
@@ -55,10 +55,10 @@ def measure_image(document: Document, number: int) -> PageImage | None:
         return None
     try:
         path = render_page(document, number, width=WIDTHS[0])
-    except KnowledgeBaseError:
+        with Image.open(path) as image:
+            return PageImage(width=image.width, height=image.height)
+    except (KnowledgeBaseError, UnidentifiedImageError):
         return None  # the text is shown instead
-    with Image.open(path) as image:
-        return PageImage(width=image.width, height=image.height)
 
 
 def render_page(document: Document, number: int, *, width: int) -> Path:
@@ -105,7 +105,7 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
     if document.read_by not in ("", pdf_reader.VERSION):
         return ()
     try:
-        lines = list(pdf_reader.text_lines(document_storage.path_of(document), page.number))
+        lines = pdf_reader.text_lines(document_storage.path_of(document), page.number)
     except KnowledgeBaseError:
         return ()
     return tuple(
@@ -147,7 +147,7 @@ def _images() -> Iterator[tuple[float, int, Path]]:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file that others may be reading. Raises ``StorageFull``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     try:
         write_whole(path, data)
     except OSError as error:

@@ -43,6 +43,7 @@ class PageView:
     quote_boxes: tuple[Box, ...] = ()
     match_boxes: tuple[Box, ...] = ()
     highlights: tuple[ColoredSpan, ...] = ()
+    speaker: str = ""  # of a page there is none
     highlight_boxes: tuple[tuple[ColoredSpan, Box], ...] = ()
     lines: tuple[SelectableLine, ...] = ()
 

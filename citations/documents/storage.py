@@ -32,6 +32,7 @@ from transcripts.models import Collection
 from transcripts.names import readable
 from transcripts.sanitize import clean
 from transcripts.storage import clean_tags
+from transcripts.work.disk import make_private_folder
 
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
@@ -152,7 +153,7 @@ def path_of(document: Document) -> Path:
             os.utime(path)
             return path
     prune()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as temporary:
         try:
             _write(document, temporary)
@@ -249,7 +250,7 @@ class _Extraction:
 
     def perform(self) -> None:
         first = self._resume()
-        opened = self.format.read(
+        opened = self.format.open(
             path_of(self.document), most_pages=settings.MAX_DOCUMENT_PAGES, first=first
         )
         pages = iter(opened.pages)

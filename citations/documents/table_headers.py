@@ -10,8 +10,8 @@ from citations.readers.markup.sanitizer import sanitize
 MAX_PAGES: Final = 200  # that are looked at before the one that is shown
 
 _FIRST_ROW: Final = re.compile(r"\s*<table>(?:<tbody>)?<tr>(?P<cells>.*?)</tr>", re.DOTALL)
-_TABLE: Final = r"<table>(?:(?!</table>).)*+</table>\s*+"
-_TABLES_AT_END: Final = re.compile(rf"(?:{_TABLE})++\Z", re.DOTALL)
+_TABLE: Final = r"<table>(?>.*?</table>)\s*"
+_TABLES_AT_END: Final = re.compile(rf"(?>(?:{_TABLE})+)\Z", re.DOTALL)
 _GAP: Final = re.compile(r"</tbody></table>\s*<table><tbody>(?=<tr>(?P<cells>.*?)</tr>)", re.DOTALL)
 _CELL: Final = re.compile(r"<t[dh]\b")
 

@@ -19,6 +19,15 @@ from citations.text.snippets import snippet
 UNAVAILABLE: Final = "The database is unavailable."
 DIED: Final = "Every process that tried to cite it died."
 
+WHY_EMPTY: Final = {
+    WindowOutcome.NO_DOCUMENTS: "no_documents",
+    WindowOutcome.CITED: "no_documents",  # what it cited was deleted since
+    WindowOutcome.NOT_INDEXED: "not_indexed_yet",
+    WindowOutcome.OFF_TOPIC: "off_topic",
+    WindowOutcome.TOO_FAR: "too_weak",
+    WindowOutcome.TOO_WEAK: "too_weak",
+}
+
 logger = logging.getLogger(__name__)
 
 
@@ -36,7 +45,13 @@ class StoredWindow:
 
     @property
     def note(self) -> str:
-        return self.window.note if self.is_stored else UNAVAILABLE
+        """Why it cites nothing, as a code of ``WHY_EMPTY``; if it failed or cites something, a
+        sentence or "".
+        """
+        if not self.is_stored:
+            return UNAVAILABLE
+        code = "" if self.citations else WHY_EMPTY.get(WindowOutcome(self.window.outcome), "")
+        return code or self.window.note
 
 
 def give_up(window: Window) -> None:
@@ -123,15 +138,16 @@ def _store(decision: Decision, started: float) -> StoredWindow:
         for name, value in columns.items():
             setattr(row, name, value)
         row.save(update_fields=columns)
+        stored = StoredWindow(window=row, citations=tuple(citations), vector=decision.vector)
         event = CitationsEventOut(
             window_index=row.index,
             outcome=row.outcome,
-            note=row.note,
+            note=stored.note,
             milliseconds=columns["milliseconds"],
             citations=[CitedEventOut.model_validate(citation) for citation in citations],
         )
         publish(session, [(CITATIONS, event)])
-    return StoredWindow(window=row, citations=tuple(citations), vector=decision.vector)
+    return stored
 
 
 # Raw SQL: each window needs them, and Django takes longer to build them than PostgreSQL to answer.

@@ -19,7 +19,7 @@ from citations import conf
 from citations.caches import Cache
 from citations.lectures import citation_storage, continuity, window_analysis
 from citations.lectures.citation_storage import StoredWindow
-from citations.lectures.sessions import CITABLE, sources_of
+from citations.lectures.sessions import CITABLE, citable_sources, sources_of
 from citations.lectures.stages import (
     EMBED,
     RERANK,
@@ -38,7 +38,7 @@ from citations.lectures.stages import (
     undecided,
 )
 from citations.library.filters import ResolvedFilter
-from citations.models import LectureSession, Window, WindowOutcome
+from citations.models import UNFINISHED, LectureSession, Window, WindowOutcome
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
@@ -59,8 +59,6 @@ CITED: Final = 3  # of them, at most
 # Of the best passage's order, that another cited one needs. No setting: it was chosen with the
 # judge's weights, on whose scale it is (bench/lectures.py).
 RUNNER_UP: Final = 0.8
-
-NOT_INDEXED: Final = "The documents are still being indexed."
 
 
 def cite(windows: Sequence[Window]) -> list[StoredWindow]:
@@ -113,11 +111,17 @@ def _decide(windows: Sequence[Window], *, farthest: float) -> Iterator[Decision]
 def _resolve(windows: Sequence[Window]) -> list[CitableSources | Decision]:
     resolved = resolve_sources({window.session_id for window in windows})
     return [
-        Decision(window=window, outcome=WindowOutcome.NO_DOCUMENTS)
+        Decision(window=window, outcome=_missing(window))
         if resolved[window.session_id].is_empty
         else CitableSources(window=window, resolved=resolved[window.session_id])
         for window in windows
     ]
+
+
+def _missing(window: Window) -> WindowOutcome:
+    """Tell whether nothing is there to cite, or nothing yet."""
+    coming = citable_sources(window.session).filter(state__in=UNFINISHED)
+    return WindowOutcome.NOT_INDEXED if coming.exists() else WindowOutcome.NO_DOCUMENTS
 
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
@@ -152,9 +156,7 @@ def _build_queries(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decisio
     """Search for the window alone: with its keywords, no better pages are found (docs/live.md)."""
     space = vector_space.active()
     if space is None:
-        return [
-            decide(speech, speech, WindowOutcome.NO_DOCUMENTS, NOT_INDEXED) for speech in spoken
-        ]
+        return [decide(speech, speech, WindowOutcome.NOT_INDEXED) for speech in spoken]
     model = vector_space.embedder_of(space)
     is_embedded = model is registry.live_encoder()
     spoken_vectors = {each.window.text: each.vector for each in spoken if is_embedded}
@@ -207,7 +209,7 @@ def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Deci
         query.vector, space=query.space, limit=CANDIDATES, resolved=resolved
     )
     if not hits:
-        return decide(speech, query, WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
+        return decide(speech, query, WindowOutcome.NOT_INDEXED)
     distance = distance_of(hits[0].cosine)
     if distance > farthest:
         return decide(speech, query, WindowOutcome.TOO_FAR, distance=distance)
@@ -259,12 +261,19 @@ def _decide_on(near: NearestPassages, farthest: float) -> Decision:
         outcome = WindowOutcome.CITED
     else:
         outcome = WindowOutcome.TOO_WEAK if near.passages else WindowOutcome.TOO_FAR
-    cited, distance = tuple(matches[:CITED]), near.distance
+    cited, distance = by_score(matches[:CITED]), near.distance
     return decide(near.speech, near, outcome, note, distance=distance, matches=cited)
 
 
+def by_score(matches: Sequence[CitationMatch]) -> tuple[CitationMatch, ...]:
+    """Order what is cited by the score that is sent with it: equal ones stay as they are."""
+    return tuple(sorted(matches, key=lambda match: -match.score))
+
+
 def rank_by_judge(passages: Sequence[NearPassage], farthest: float) -> list[CitationMatch]:
-    """Return the passages that are near enough and likely, and almost as good as the best."""
+    """Return the passages that are near enough and likely, and almost as good as the best, in the
+    judge's order.
+    """
     near = [passage for passage in passages if distance_of(passage.cosine) <= farthest]
     likely = [passage for passage in near if passage.relevance.is_likely]
     best = max((passage.relevance.order for passage in likely), default=0.0)

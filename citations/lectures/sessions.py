@@ -36,7 +36,12 @@ from transcripts.scope import Scope
 MAX_SOURCES: Final = 500  # of a session
 MAX_REPLAYED_TITLE: Final = 270  # characters that leave room for a number
 CITABLE: Final = ("pk", "collection", "names_sources", "transcript__video")
-NOTHING_FOUND: Final = (WindowOutcome.NO_DOCUMENTS, WindowOutcome.TOO_FAR, WindowOutcome.TOO_WEAK)
+NOTHING_FOUND: Final = (
+    WindowOutcome.NO_DOCUMENTS,
+    WindowOutcome.NOT_INDEXED,
+    WindowOutcome.TOO_FAR,
+    WindowOutcome.TOO_WEAK,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

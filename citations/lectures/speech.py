@@ -108,11 +108,16 @@ def lock(session: LectureSession) -> LectureSession:
 def lock_open(session: LectureSession) -> LectureSession:
     """Lock and return an open session. Raises ``LectureEnded``, ``LectureNotFound`` (deleted)."""
     locked = lock(session)
+    require_open(locked)
+    return locked
+
+
+def require_open(locked: LectureSession) -> None:
+    """Raise ``LectureEnded``."""
     if locked.ended_at is not None:
         raise LectureEnded("This lecture has ended.")
     if locked.event_count > MAX_EVENTS:
         raise LectureEnded("This lecture has reached its maximum length.")
-    return locked
 
 
 def _buffer(locked: LectureSession) -> windows.Buffer:

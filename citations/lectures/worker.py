@@ -58,7 +58,7 @@ _warming: Final = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult:
-    """The citations of a window, best first; ``note`` is a remark for the reader."""
+    """The citations of a window, best first; ``note`` as in ``StoredWindow``."""
 
     window_index: int
     outcome: str
@@ -100,10 +100,11 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
     """Return the window of this index and text, existing or new; a new one is leased."""
     with transaction.atomic():
-        locked = speech.lock_open(session)
+        locked = speech.lock(session)
         existing = locked.windows.select_related("session").filter(index=index).first()
         if existing is not None and existing.text == text:
             return existing
+        speech.require_open(locked)
         if existing is not None:
             raise WindowTaken(
                 f"Window {index} has another text.",
@@ -139,7 +140,7 @@ def _result(index: int, cited: StoredWindow) -> WindowResult:
         citations=cited.citations,
         keywords=tuple(window.keywords),
         milliseconds=round(window.milliseconds or 0),
-        note=window.note,
+        note=cited.note,
     )
 
 

@@ -23,6 +23,7 @@ class WindowOutcome(models.TextChoices):
     TOO_FAR = "too_far", _("nothing is near enough")
     TOO_WEAK = "too_weak", _("nothing is relevant enough")
     NO_DOCUMENTS = "no_documents", _("there are no documents")
+    NOT_INDEXED = "not_indexed_yet", _("the documents are not indexed yet")
     FAILED = "failed", _("failed")
 
 
@@ -121,7 +122,7 @@ class Window(LeasedWork):
     start = models.PositiveIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveIntegerField("end (ms)", null=True, blank=True)
     outcome = models.CharField(
-        max_length=14, choices=WindowOutcome.choices, default=WindowOutcome.WAITING
+        max_length=15, choices=WindowOutcome.choices, default=WindowOutcome.WAITING
     )
     note = models.TextField(blank=True, help_text="A remark for the reader.")
     keywords = models.JSONField(default=list, blank=True)

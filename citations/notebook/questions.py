@@ -6,6 +6,7 @@ whose process dies counts as failed half a minute later.
 
 from collections.abc import Iterator, Sequence
 from typing import Final
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -95,6 +96,16 @@ def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
         if not Answer.objects.filter(pk=answer.pk).update(**waiting):
             raise AnswerNotFound("This answer was deleted.")
     return find_answer(scope, user, answer.uuid)
+
+
+def resume(scope: Scope, user: User | None, reference: UUID) -> Answer:
+    """Return a question that was queued before: as it was answered, or else queued again.
+
+    Raises ``AnswerNotFound`` (deleted), and what ``ask_again`` raises.
+    """
+    answer = find_answer(scope, user, reference)
+    is_answered = answer.state != AnswerState.RUNNING and not answer.error
+    return answer if is_answered else ask_again(scope, user, answer)
 
 
 def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:

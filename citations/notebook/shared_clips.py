@@ -19,6 +19,7 @@ from citations.notebook.shared_items import Extent, SharedItem, extent_of
 from citations.readers.clips import cutter
 from transcripts import media
 from transcripts.models import MediaFile
+from transcripts.work.disk import make_private_folder
 
 
 def find(item: SharedItem) -> dict[Extent, SharedClip]:
@@ -102,7 +103,7 @@ def _fill(clip: SharedClip, path: Path, *, keeps_failures: bool) -> None:
 def _file_on_disk(file: MediaFile) -> Iterator[Path]:
     """Write a file where a child process can read it, in a folder of its own."""
     folder = conf.cache_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix="clip-") as name:
         path = Path(name) / "file"
         with path.open("wb") as target:

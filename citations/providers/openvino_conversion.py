@@ -20,6 +20,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.runtime import UNCONVERTIBLE
+from transcripts.work.disk import make_private_folder
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
 READ_FROM = {
@@ -93,16 +94,16 @@ def _is_whole(cached: Path) -> bool:
     try:
         sums = json.loads((cached / SEAL).read_text())
         return bool(sums) and all(
-            weights.sha256(cached / name) == expected for name, expected in sums.items()
+            weights.digest(cached / name) == expected for name, expected in sums.items()
         )
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, ModelError):
         return False
 
 
 @contextmanager
 def _lock(cached: Path) -> Iterator[None]:
     try:
-        cached.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(cached.parent)
         file = cached.with_name(f".{cached.name}.lock").open("w")
     except OSError as error:
         raise _storage_error(error) from error
@@ -112,7 +113,7 @@ def _lock(cached: Path) -> Iterator[None]:
 
 
 def _convert(folder: Path, head: str, cached: Path) -> None:
-    logger.info("Converting %s for this machine: once, a few seconds to a minute", _slug(folder))
+    logger.info("Converting the model %s for this machine, once: up to a minute …", _slug(folder))
     unfinished = Path(tempfile.mkdtemp(prefix=f".{cached.name}-", dir=cached.parent))
     try:
         _export(folder, head, unfinished)

@@ -12,8 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from citations import conf
 from citations.errors import ModelError, ModelMissing
 from citations.providers import runtime  # noqa: F401  sets the environment
+from transcripts.work.disk import write_whole
 
 
 class ModelFacts(NamedTuple):
@@ -45,6 +47,8 @@ KNOWN: Final = {
     "cross-encoder/ms-marco-MiniLM-L-12-v2": ModelFacts("apache-2.0", 134_000_000, "en"),
     "cross-encoder/ms-marco-TinyBERT-L-2-v2": ModelFacts("apache-2.0", 18_000_000, "en"),
 }
+DIGESTS: Final = "digests.json"  # of files, by where they are and what state they are in
+MAX_DIGESTS: Final = 100  # the newest; one file of a model has one
 _FORMS: Final = (
     ("model.safetensors", "model.safetensors.index.json"),
     ("pytorch_model.bin", "pytorch_model.bin.index.json"),
@@ -104,10 +108,11 @@ def licence(name: str, folder: Path | None) -> str:
 
 
 def digest(path: Path) -> str:
-    """Return a file's SHA-256, cached until it changes. Raises ``ModelError``."""
+    """Return a file's SHA-256, kept in MODELS_DIR until the file changes. Raises ``ModelError``."""
     try:
-        state = path.stat()
-        return _digest(path, state.st_size, state.st_mtime_ns)
+        state = path.stat()  # before it is read: what changes meanwhile is read again
+        # Nobody can set the time of a change of the inode, as they can that of the content.
+        return _digest(path, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino))
     except OSError as error:
         raise ModelError(
             f"{path} cannot be read: {error.strerror}.", hint="Check its owner and the disk."
@@ -120,8 +125,23 @@ def sha256(path: Path) -> str:
 
 
 @cache
-def _digest(path: Path, _size: int, _changed: int) -> str:
-    return sha256(path)
+def _digest(path: Path, state: tuple[int, ...]) -> str:
+    own = hashlib.sha256(json.dumps([str(path), state]).encode()).hexdigest()
+    kept = conf.models_dir() / DIGESTS
+    known = _known_digests(kept)
+    if own not in known:
+        newest = [*known.items(), (own, sha256(path))][-MAX_DIGESTS:]
+        known = dict(newest)
+        with contextlib.suppress(OSError):  # then the next process reads the file again
+            write_whole(kept, json.dumps(known).encode())
+    return known[own]
+
+
+def _known_digests(kept: Path) -> dict[str, str]:
+    try:
+        return {str(own): str(digest) for own, digest in json.loads(kept.read_text()).items()}
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
 
 
 def _shards(folder: Path, index: str) -> list[Path]:

@@ -2,29 +2,30 @@
 
 import codecs
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import PurePath
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import Final
 
-from citations.errors import DocumentUnknown
+from citations.errors import DocumentBroken, DocumentUnknown
 from citations.models import SourceKind
 from citations.readers import plain_text
 from citations.readers.markup import reader as markup_reader
+from citations.readers.page import ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf import reader as pdf_reader
 from transcripts import captions, files
+from transcripts.unexpected import told_as
 
 HEAD: Final = 65_536  # bytes that are examined
+UNREADABLE: Final = "The document cannot be read: the program that reads it failed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFormat:
     """A format. ``pattern`` matches the first bytes of its files; in text, without byte order mark.
 
-    ``read(path, most_pages=…, first=…)`` opens a file to read its pages from number ``first`` on,
-    and raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, at once or while
-    iterating over the pages. A file yields the same pages until ``version`` changes.
+    A file yields the same pages until ``version`` changes. ``reader`` opens it; call ``open``.
     """
 
     kind: SourceKind
@@ -34,7 +35,17 @@ class DocumentFormat:
     is_binary: bool = False
     bytes_a_character: int = 1  # roughly
     version: str
-    read: Callable[..., OpenDocument]
+    reader: Callable[..., OpenDocument]
+
+    def open(self, path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
+        """Open a file to read its pages from number ``first`` on.
+
+        Raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, at once or while
+        iterating over the pages.
+        """
+        with told_as(DocumentBroken, UNREADABLE):
+            opened = self.reader(path, most_pages=most_pages, first=first)
+        return replace(opened, pages=_typed(opened.pages))
 
 
 PDF: Final = DocumentFormat(
@@ -45,20 +56,20 @@ PDF: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=10,  # fonts and pictures included
     version=pdf_reader.VERSION,
-    read=pdf_reader.open_pdf,
+    reader=pdf_reader.open_pdf,
 )
 HTML: Final = DocumentFormat(
     kind=SourceKind.HTML,
     media_type="text/html",
     suffixes=(".html", ".htm", ".xhtml"),
-    # Possessive and atomic: a file of nothing but comments would else take exponential time.
+    # Atomic groups: a file of nothing but comments would else take exponential time.
     pattern=re.compile(
-        rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+"
+        rb"(?>(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*)"
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     version="html 3",
-    read=markup_reader.read_html,
+    reader=markup_reader.read_html,
 )
 MARKDOWN: Final = DocumentFormat(
     kind=SourceKind.MARKDOWN,
@@ -68,14 +79,14 @@ MARKDOWN: Final = DocumentFormat(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
     version="markdown 4",
-    read=markup_reader.read_markdown,
+    reader=markup_reader.read_markdown,
 )
 TEXT: Final = DocumentFormat(
     kind=SourceKind.TEXT,
     media_type="text/plain",
     suffixes=(".txt", ".text"),
     version="text 2",
-    read=plain_text.read,
+    reader=plain_text.read,
 )
 FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}
 
@@ -139,6 +150,11 @@ def is_document(head: bytes, name: str) -> bool:
 def may_be_document(name: str) -> bool:
     """Whether a file in a folder may be a document, by its name."""
     return _suffix(name) in _BY_SUFFIX and not PurePath(name).name.startswith(".")
+
+
+def _typed(pages: Iterable[ReadPage]) -> Iterator[ReadPage]:
+    with told_as(DocumentBroken, UNREADABLE):
+        yield from pages
 
 
 def _matching(head: bytes, *, is_binary: bool) -> DocumentFormat | None:

@@ -42,7 +42,7 @@ class ReadPage:
     """A page as read. Paragraphs are in reading order and do not overlap.
 
     ``label`` is the printed page number (xii) if the file has one. ``is_picture``: the page shows
-    something, but has no text.
+    something, but has no text. ``is_lost``: it could not be read.
     """
 
     number: int  # counted from 1
@@ -51,6 +51,7 @@ class ReadPage:
     label: str = ""
     blocks: tuple[Paragraph, ...] = ()
     is_picture: bool = False
+    is_lost: bool = False
     words: int = 0
     repaired: int = 0  # words whose wrong letters were corrected
     garbled: int = 0  # words that still have impossible letters
@@ -76,6 +77,7 @@ class Survey:
     repaired: int = 0
     garbled: int = 0
     pictures: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
 
     def add(self, page: ReadPage) -> None:
         self.pages += 1
@@ -84,13 +86,18 @@ class Survey:
         self.garbled += page.garbled
         if page.is_picture:
             self.pictures.append(page.number)
+        if page.is_lost:
+            self.lost.append(page.number)
 
     def note(self) -> str:
         """Return what the user should know about the text, "" if all is well."""
         notes = []
         if self.pictures:
-            pages = f"page{'s' * (len(self.pictures) > 1)} {_ranges(self.pictures)} of {self.pages}"
+            pages = self._named(self.pictures)
             notes.append(f"No text on {pages}: images whose words must be recognised (OCR) first.")
+        if self.lost:
+            pages = self._named(self.lost)
+            notes.append(f"No text on {pages}: the program that reads the file failed there.")
         wrong = self.repaired + self.garbled
         if wrong >= max(3, self.words / 200):
             share = max(1, round(100 * wrong / max(1, self.words)))
@@ -105,6 +112,9 @@ class Survey:
                 f"about {share} % of its words have wrong letters; {result}"
             )
         return " ".join(notes)
+
+    def _named(self, numbers: list[int]) -> str:
+        return f"page{'s' * (len(numbers) > 1)} {_ranges(numbers)} of {self.pages}"
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -134,7 +134,7 @@ class ChildProcess:
         except ChildTimeout:
             self._stop()
             raise
-        except (ChildExited, OSError, ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # a hostile file may have made it answer anything
             kinds = {-signal.SIGALRM: ChildTimeout, -signal.SIGKILL: ChildKilled}
             raise kinds.get(self._stop() or 0, ChildExited)(str(error)) from error
 

@@ -17,7 +17,7 @@ EARLY: Final = 1_000  # ms: chapters are given in whole seconds, often by hand
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A caption or a sentence; ``quote``, ``matches`` and ``highlights`` are characters of its
-    text.
+    text, which begins with the name of the ``speaker``, if there is one.
     """
 
     start: int  # ms
@@ -25,6 +25,7 @@ class Line:
     quote: tuple[Span, ...] = ()
     matches: tuple[Span, ...] = ()
     highlights: tuple[ColoredSpan, ...] = ()
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ def part_of(
     chunk = text.chunk(index)
     first, last = chunk.span
     matches = occurrences.find(text.text[first:last], terms)
-    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in matches], highlights)
+    marks = _Marks(text, marked, [(a + first, b + first) for a, b in matches], highlights)
     cues = text.cues[chunk.first : chunk.first + chunk.count]
     starts = [start - EARLY for start, _ in chapters]
     sentences = text.paragraphs(first, last, breaks=starts)
@@ -102,7 +103,7 @@ def paragraphs_of(
     text: TranscriptText, speaker: str, *, highlights: Sequence[ColoredSpan] = ()
 ) -> list[SpokenParagraph]:
     """Return what a speaker says, a paragraph a turn."""
-    marks = _Marks(text.text, None, (), highlights)
+    marks = _Marks(text, None, (), highlights)
     return [
         SpokenParagraph(
             lines=tuple(
@@ -129,15 +130,17 @@ def _titled(
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    text: str
+    text: TranscriptText
     marked: Span | None
     matches: Sequence[Span]
     highlights: Sequence[ColoredSpan]
 
     def line(self, start: int, first: int, last: int) -> Line:
+        turn = self.text.turns.turn_at(first)
         return Line(
             start=start,
-            text=self.text[first:last],
+            text=self.text.text[first:last],
+            speaker=turn.name if turn.start == first else "",
             quote=tuple(self._within([self.marked] if self.marked else [], first, last)),
             matches=tuple(self._within(self.matches, first, last)),
             highlights=colored_within(self.highlights, first, last),

@@ -17,6 +17,15 @@ PageNumber = Annotated[
 
 
 Rank = Annotated[int, Field(description="1: the window's best; 2 and 3: its runners-up.")]
+Note = Annotated[
+    str,
+    Field(
+        description=(
+            "Without citations why: no_documents, not_indexed_yet, off_topic or too_weak, or a"
+            " sentence on what failed. With citations a remark on them, or empty."
+        )
+    ),
+]
 
 
 class SessionOut(Shape):
@@ -120,6 +129,7 @@ class WindowCitationsOut(Shape):
 
     window_index: int
     citations: list[WindowCitationOut]
+    note: Note
     query_metadata: QueryMetadataOut
 
 
@@ -203,7 +213,7 @@ class CitationsEventOut(Shape):
 
     window_index: int
     outcome: str
-    note: str
+    note: Note
     milliseconds: float = Field(description="How long it took.")
     citations: list[CitedEventOut]
 

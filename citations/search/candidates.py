@@ -1,6 +1,6 @@
 """Candidates: the chunks that words and vectors find, fetched with their sources and fused."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +18,7 @@ from citations.providers.languages import telling_words
 from citations.search import fusion, relevance
 from citations.search.chunk_rows import Candidate, fetch
 from citations.search.fusion import FusedHit
-from citations.search.judge import Relevance
+from citations.search.judge import Estimate, Relevance
 from citations.search.query_expansion import QueryEmbedding, Vector
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
@@ -80,11 +80,19 @@ def timed(
     return result, Stage(name=name, milliseconds=milliseconds, count=count(result))
 
 
+def is_by_words(stages: Iterable[Stage]) -> bool:
+    """Tell from its stages whether a search compared words and no meaning, as it was asked to or
+    as the embedding model was late or not there.
+    """
+    names = {stage.name for stage in stages}
+    return LEXICAL in names and VECTOR not in names
+
+
 class CandidateHit(NamedTuple):
     """A candidate and its scores; ``most`` is the maximum of the fused score.
 
-    ``relevance`` is what the judge says; None in a search of one branch. What ``is_verbatim`` holds
-    the query word for word, and needs no estimate of its likelihood.
+    ``relevance`` is what the judge says; None in a search of one branch. One by meaning has no
+    ``estimate`` either; what holds the query word for word needs none.
     """
 
     candidate: Candidate
@@ -93,15 +101,15 @@ class CandidateHit(NamedTuple):
     cosine: float | None
     most: float
     relevance: Relevance | None = None
-    is_verbatim: bool = False
+    estimate: Estimate = Estimate()
 
     @property
     def likelihood(self) -> float | None:
-        return self.relevance.likelihood if self.relevance and not self.is_verbatim else None
+        return self.estimate.likelihood
 
     @property
     def is_likely(self) -> bool:
-        return self.relevance is None or self.relevance.is_likely or self.is_verbatim
+        return self.estimate.is_likely
 
     @property
     def score(self) -> float:
@@ -202,7 +210,9 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
         if hit.key in rows
     ]
     is_complete = len(hits) == len(fused)
-    if request.uses_words and embedding is not None and vector is not None:
+    if vector is None:
+        hits = run(JUDGE, lambda: _estimated_by_words(request, hits, resolved))
+    elif request.uses_words and embedding is not None:
         hits = run(JUDGE, lambda: _judged(request, hits, embedding, resolved))
     return CandidateSet(hits, tuple(stages), notes, by_words.unknown), is_complete
 
@@ -224,16 +234,33 @@ def _judged(
         space=embedding.space,
         resolved=resolved,
     )
+    estimates = [Estimate(own.likelihood, own.is_likely) for own in relevances]
     judged = (
-        hit._replace(relevance=own, is_verbatim=_is_verbatim(request.query, hit, own))
-        for hit, own in zip(hits, relevances, strict=True)
+        hit._replace(relevance=own)
+        for hit, own in zip(_estimated(request.query, hits, estimates), relevances, strict=True)
     )
     return sorted(judged, key=lambda hit: -hit.score)
 
 
-def _is_verbatim(query: Query, hit: CandidateHit, judged: Relevance) -> bool:
-    """Look for the query itself where its likelihood would be shown low."""
-    return not judged.is_likely and query.is_verbatim_in(hit.candidate.text)
+def _estimated_by_words(
+    request: SearchRequest, hits: list[CandidateHit], resolved: ResolvedFilter
+) -> list[CandidateHit]:
+    """Estimate how likely candidates are where their meaning is not compared; keep their order."""
+    rows = [hit.candidate for hit in hits]
+    estimates = relevance.estimate_by_words(request.query.words, rows, resolved=resolved)
+    return _estimated(request.query, hits, estimates)
+
+
+def _estimated(
+    query: Query, hits: Sequence[CandidateHit], estimates: Sequence[Estimate]
+) -> list[CandidateHit]:
+    """Look for the query itself where a likelihood would be shown low."""
+    return [
+        hit
+        if not estimate.is_likely and query.is_verbatim_in(hit.candidate.text)
+        else hit._replace(estimate=estimate)
+        for hit, estimate in zip(hits, estimates, strict=True)
+    ]
 
 
 def _by_vector(
@@ -270,14 +297,18 @@ def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
 
 
 def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
-    """Return the chunks that have all words of the query, of sources that are searched by words
-    alone so far: how near they are in meaning is not known.
+    """Return the chunks that have all words of the query, in a search by words or of sources that
+    are searched by words alone so far: how near they are in meaning is not known.
     """
     ids = {hit.candidate.source for hit in hits}
     waiting = Source.objects.filter(pk__in=ids, state=State.WORDS)
     by_words = set(waiting.values_list("pk", flat=True))
-    rows = (hit.candidate for hit in hits if hit.candidate.source in by_words)
-    return {row.chunk for row in rows if _has_all_words(row, words)}
+    return {
+        hit.candidate.chunk
+        for hit in hits
+        if (hit.relevance is None or hit.candidate.source in by_words)
+        and _has_all_words(hit.candidate, words)
+    }
 
 
 def _has_all_words(row: Candidate, words: str) -> bool:

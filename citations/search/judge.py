@@ -4,9 +4,9 @@ Two heads read the signs of ``signs``. The order is a listwise ranker of gradien
 (LambdaMART: Burges, "From RankNet to LambdaRank to LambdaMART", 2010). The likelihood that a
 passage is on the subject is a logistic regression over signs that do not depend on how a library
 is cut into sources. Both hold for the embedding model that they were trained with and are in the
-file that has its name, ``judge_….json``. Questions in languages that a model was not made for have
-the likelihood of ``words_floor.json``, which reads no cosine; ``bench/train_words_floor.py`` writes
-that. Pure.
+file that has its name, ``judge_….json``. Questions in languages that a model was not made for, and
+searches by words, have the likelihood of ``words_floor.json``, which reads no cosine;
+``bench/train_words_floor.py`` writes that. Pure.
 
 A prediction of trees (Friedman, "Greedy function approximation: a gradient boosting machine", 2001)
 is the sum of one leaf of each. It is shared out among the signs along each tree's path: a split
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,15 @@ from citations.search.signs import SIGNS, CandidateTable
 Numbers = NDArray[np.float64]
 
 WORDS: Final = Path(__file__).with_name("words_floor.json")  # the floor that reads no cosine
+
+
+class Estimate(NamedTuple):
+    """How likely a candidate is on the query's subject (0–1; None: not known), and whether that is
+    enough.
+    """
+
+    likelihood: float | None = None
+    is_likely: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +148,11 @@ class Floor:
             likelihood=LikelihoodModel.from_json(stored["likelihood"]), least=float(stored["floor"])
         )
 
+    def estimates(self, rows: Numbers) -> list[Estimate]:
+        """Estimate from their signs how likely candidates are."""
+        likelihoods = self.likelihood.predict(rows).tolist()
+        return [Estimate(likelihood, likelihood >= self.least) for likelihood in likelihoods]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelevanceHead:
@@ -158,17 +172,17 @@ class RelevanceHead:
         rows = signs.compute(table)
         shares, used = self.order.shares(rows), np.unique(self.order.sign)
         orders = _logistic(self.order.base + shares.sum(axis=1))
-        likelihoods = floor.likelihood.predict(rows).tolist() if floor else [None] * len(rows)
+        estimates = floor.estimates(rows) if floor else [Estimate()] * len(rows)
         return [
             Relevance(
                 order=float(order),
-                likelihood=likelihood,
-                is_likely=floor is None or likelihood >= floor.least,
+                likelihood=estimate.likelihood,
+                is_likely=estimate.is_likely,
                 base=self.order.base,
                 shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
             )
-            for order, likelihood, row, share in zip(
-                orders, likelihoods, rows.tolist(), shares.tolist(), strict=True
+            for order, estimate, row, share in zip(
+                orders, estimates, rows.tolist(), shares.tolist(), strict=True
             )
         ]
 
@@ -211,7 +225,7 @@ def trained(model: str) -> Judge:
 
 @lru_cache(maxsize=1)
 def floor_of_words() -> Floor:
-    """Return the floor of questions in languages that the embedding model was not made for."""
+    """Return the floor where words alone tell how likely a candidate is."""
     return Floor.from_json(json.loads(WORDS.read_text(encoding="utf-8")))
 
 

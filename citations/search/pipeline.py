@@ -53,6 +53,9 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
+JUDGED_BY_WORDS = (
+    "Which passages are likely was judged by their words alone: their meaning was not compared."
+)
 
 
 class RankedHit(NamedTuple):
@@ -71,7 +74,7 @@ class RankedHit(NamedTuple):
             lowest = f"{self.least:.4f} (the lowest re-ranked score)"
             return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"
         if judged := self.hit.relevance:
-            return f"{self.score:.4f} = 1 / (1 + exp(−{judged.sum:.4f}))"
+            return f"{self.score:.4f} = 1 / (1 + exp({-judged.sum:z.4f}))"
         return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 
@@ -114,7 +117,8 @@ def search(
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
     raises. Without a usable embedding model a search by both uses words alone and adds a note;
-    one by meaning raises ``ModelError``, or ``Unavailable`` before anything is embedded.
+    one by meaning raises ``ModelError``, or ``Unavailable`` before anything is embedded. A search
+    by words judges by these alone which passages are likely, and says so where some are not.
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
@@ -150,7 +154,10 @@ def search(
     advice = ""
     if is_irrelevant:
         advice = language_gap.advice(request.query.words, matching(scope, filter))
-    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, advice)
+    floor = ""
+    if candidates.is_by_words(stages) and not all(passage.is_likely for passage in passages):
+        floor = JUDGED_BY_WORDS
+    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, floor, advice)
     return Results(
         query=request.query.text,
         mode=request.mode,

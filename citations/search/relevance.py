@@ -10,9 +10,9 @@ from citations.lexical import index as lexical_index
 from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
 from citations.providers import languages, weights
-from citations.search import judge
+from citations.search import judge, signs
 from citations.search.chunk_rows import Candidate
-from citations.search.judge import Relevance
+from citations.search.judge import Estimate, Relevance
 from citations.search.signs import CandidateTable
 from citations.vectors import space as vector_space
 from transcripts import conf
@@ -48,6 +48,14 @@ def judge_candidates(
     )
 
 
+def estimate_by_words(
+    words: str, candidates: Sequence[Candidate], *, resolved: ResolvedFilter
+) -> list[Estimate]:
+    """Estimate how likely the candidates of a search by words are, in their order."""
+    table = describe(words, candidates, resolved=resolved)
+    return judge.floor_of_words().estimates(signs.compute(table))
+
+
 def _is_foreign(words: str, bm25: Numbers, candidates: Sequence[Candidate], *, model: str) -> bool:
     """Tell whether a question is in another language than the only one that a model was made for.
 
@@ -67,16 +75,21 @@ def describe(
     words: str,
     candidates: Sequence[Candidate],
     *,
-    vector: Vector,
-    space: EmbeddingSpace,
     resolved: ResolvedFilter,
+    vector: Vector | None = None,
+    space: EmbeddingSpace | None = None,
 ) -> CandidateTable:
-    """Look up the words and vectors of candidates and of the chunks beside them."""
+    """Look up the words and vectors of candidates and of the chunks beside them.
+
+    Without a vector and its space, all cosines are 0.
+    """
     own = [row.position for row in candidates]
     before = [row.position - 1 if row.ordinal > 0 else -1 for row in candidates]
     after = [row.position + 1 if row.ordinal + 1 < row.chunks else -1 for row in candidates]
     positions = sorted({*own, *before, *after} - {-1})
-    cosines = vector_space.cosines_at(vector, positions, space=space)
+    cosines: dict[int, float] = {}
+    if vector is not None and space is not None:
+        cosines = vector_space.cosines_at(vector, positions, space=space)
     table = lexical_index.word_table(words, positions, resolved=resolved)
     rows = {position: row for row, position in enumerate(positions)}
     places, earlier, later = (

@@ -33,7 +33,7 @@ from citations.reading.marked_html import label, mark
 from citations.reading.places import page_place, passage_place, place, stored_place
 from citations.reading.position import Position
 from citations.text.sentences import nearest_sentence
-from citations.text.speakers import LABEL, label_length
+from citations.text.speakers import label_length
 from transcripts.conf import absolute
 from transcripts.models import Collection
 from transcripts.reading import cut_at_word
@@ -54,11 +54,12 @@ PREVIEW_TITLE = 90  # characters of a title in a link preview
 
 
 class MarkedText(Protocol):
-    """Spans, as characters [first, last), to mark in a text."""
+    """Spans, as characters [first, last), to mark in a text, and who is named as saying it."""
 
     quote: Sequence[tuple[int, int]]
     matches: Sequence[tuple[int, int]]
     highlights: Sequence[ColoredSpan]
+    speaker: str
 
 
 @register.filter
@@ -103,8 +104,7 @@ def unanswered() -> str:
 def with_marks(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap, and the name of who says it."""
     spans, labels = _spans_of(marks), _labels_of(marks)
-    speaker = LABEL.match(text)
-    end_of_name = speaker.end() if speaker else 0
+    end_of_name = len(text[: label_length(text, marks.speaker)].rstrip())
     borders = {offset for kind in spans.values() for span in kind for offset in span}
     parts: list[SafeString | str] = []
     for start, end in pairwise(sorted({0, len(text), end_of_name, *borders})):

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 MIN_TURNS: Final = 2  # turns of each of two speakers: a word before colons names nobody
-# “Ann Lee:”, “PhD D:”, “Dr. Lee:”. Another word before a full stop ends the sentence before it.
-_WORD: Final = r"(?:(?:Dr|Hon|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
-_NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,3}}"
+_LOWER: Final = "".join(filter(str.islower, map(chr, range(0x600))))  # Latin, Greek, Cyrillic
+# “Ann Lee:”, “PhD D:”, “Dr. Lee:”, “MAN #2:”. Another word before a full stop ends the sentence
+# before it. The last word begins with no small letter, but for “Anne d'Arcy:”: “The reason is
+# simple:” names nobody.
+_WORD: Final = r"(?:(?:Dr|Hon|Mr|Ms|Mrs|Prof|St|[A-Z])\.|#\d+|[\w'’-]+)"
+_NAME: Final = rf"(?=[^\W\d_{_LOWER}]){_WORD}(?:(?: {_WORD}){{0,2}} (?![{_LOWER}](?!['’])){_WORD})?"
 LABEL: Final = re.compile(rf"(?:^|(?<=\s))(?:>>\s*)?{_NAME}:(?=\s)")  # before what somebody says
 _ANY_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
     rf"(?<!\S)(?=(?P<turn>>>)\s*(?:({_NAME}):\s)?|({_NAME}):\s)"
@@ -77,15 +80,14 @@ def label_length(text: str, speaker: str) -> int:
 
 def _labels(text: str, cues: Sequence[int] = ()) -> Iterator[SpeakerTurn]:
     """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
-    name whose last word has a capital, too. A name ends in the cue in which it begins.
+    name. A name ends in the cue in which it begins.
     """
     end = 0  # of the name before: “Hon. Ann Lee:” is one
     for match in _ANY_LABEL.finditer(text):
         start, stop = match.start(), max(match.end(2), match.end(3))
         is_whole = start >= end and bisect_right(cues, start) >= bisect_left(cues, stop)
         name = (match[2] or match[3] or "") if is_whole else ""
-        is_name = bool(name) and not name.split()[-1][0].islower()
-        if match["turn"] or (is_name and _may_begin(text, start, cues)):
+        if match["turn"] or (name and _may_begin(text, start, cues)):
             yield SpeakerTurn(start, name)
             end = max(end, stop)
 

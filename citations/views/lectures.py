@@ -296,7 +296,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             "collection": values["collection"] or preset.video.collection.slug,
         }
     return {
-        "values": {**values, "collection": values["collection"] or USUAL},
+        "values": {**values, "collection": values["collection"] or _fullest(citable)},
         "collections": Collection.objects.filter(pk__in=writable),
         "talks": [
             *([preset] if preset else []),
@@ -306,6 +306,13 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
         "unready": _unready(citable),
         "languages": languages.choices(languages_of(request.access)),
     }
+
+
+def _fullest(citable: SourceQuerySet) -> str:
+    """Return the slug of the collection that has most to cite; the usual one if none has any."""
+    counts = citable.order_by().values_list("collection__slug").annotate(count=Count("pk"))
+    slug, _ = counts.order_by("-count", "collection__slug").first() or (USUAL, 0)
+    return str(slug)
 
 
 def _unready(citable: SourceQuerySet) -> list[tuple[Collection, int]]:

@@ -40,7 +40,6 @@ NOTES: Final = 20
 HARMLESS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cache-Control": "private, no-cache",
 }
 
 

@@ -269,8 +269,7 @@ def _search_context(
         "unlikely": unlikely,
         "unlikely_count": len(in_order(unlikely)),
         "problem": problem,
-        "is_partial": criteria.mode != SearchMode.WORDS
-        and all(stage.name != candidates.VECTOR for stage in results.stages),
+        "is_partial": criteria.mode != SearchMode.WORDS and candidates.is_by_words(results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
         "others": [

@@ -25,7 +25,7 @@ SERVICES = (
     "mcp",
     "serve",
     "worker",
-)  # their log lines carry time and logger, others the message alone
+)  # their logs carry time and logger, except on a terminal; those of others never do
 ON_SERVERS = (
     "add",
     "ask",

@@ -11,15 +11,15 @@ from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, note, print_json, table_of_sentences
 from kbsite.options import ENV_FILE, OPTIONS, Option, env
+from transcripts.redaction import MASK, redact
 
-MASK = "••••••"
 # Options whose effective value has another name.
 _EFFECTIVE = {"YOUTUBE_KB_DATA_DIR": "DATA_DIR"}
 
 
 @dataclass(frozen=True, slots=True)
 class SettingInUse:
-    """A setting, its value (masked if secret) and its origin: environment, .env or default."""
+    """A setting, its value (secrets masked) and its origin: environment, .env or default."""
 
     name: str
     value: Any
@@ -44,7 +44,7 @@ class _File(environ.Env):
 def config(as_json: Json = False) -> None:
     """Show all settings with value, origin and meaning.
 
-    Secrets are masked.
+    Secrets are masked, also those inside addresses.
     """
     rows = settings_in_use()
     if as_json:
@@ -91,7 +91,9 @@ def _value(option: Option) -> Any:
     if option.secret:
         return MASK if option.is_set and env.ENVIRON[option.name] else ""
     value = getattr(settings, _EFFECTIVE.get(option.name, option.name), option.default)
-    return value if isinstance(value, bool | int | float | list) else str(value)
+    if isinstance(value, list):
+        return [redact(str(entry)) for entry in value]
+    return value if isinstance(value, bool | int | float) else redact(str(value))
 
 
 def _origin(option: Option) -> str:

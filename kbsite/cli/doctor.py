@@ -1,6 +1,7 @@
 """`kb doctor`: check everything that has to work. A check reports an exception as its result."""
 
 import socket
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,17 +19,20 @@ from citations.models import Source
 from citations.providers import registry
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
-from kbsite import apps, celery, health, settings
+from kbsite import apps, boot, celery, health, settings
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_database
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
-from kbsite.cli.terminal import expected_error, print_json, say
+from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
 from kbsite.identity import discovery
+from kbsite.postgres import account
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import YouTubeGate
+from transcripts.redaction import redact
+from transcripts.work.disk import make_private_folder
 
 MARKS: dict[bool | None, tuple[str, str]] = {
     True: ("✓", "green"),
@@ -67,12 +71,13 @@ def _print(result: HealthCheck) -> None:
     mark, style = MARKS[result.ok]
     say(f"{mark} {result.name}: {result.detail}", style)
     if result.ok is not True and result.hint:
-        say(f"    {result.hint}")
+        say(typed(f"    {result.hint}"))
 
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:
     try:
-        return HealthCheck(name, *check(*arguments))
+        ok, detail, hint = check(*arguments)
+        return HealthCheck(name, ok, redact(detail), redact(hint))
     except Exception as error:  # noqa: BLE001  an exception is a result
         problem = expected_error(error) or KnowledgeBaseError(f"{type(error).__name__}: {error}")
         return HealthCheck(name, ok=False, detail=problem.message, hint=problem.hint)
@@ -85,13 +90,43 @@ def _python() -> Result:
 
 def _data_dir() -> Result:
     folder = Path(settings.DATA_DIR)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     try:
         with tempfile.TemporaryFile(dir=folder):
-            return True, str(folder), ""
+            return _close_to_others(folder)
     except OSError as error:
         hint = "Set YOUTUBE_KB_DATA_DIR to a writable directory."
         return False, f"{folder}: {error.strerror}", hint
+
+
+def _close_to_others(folder: Path) -> Result:
+    """Take away the rights that other users have to what the data directory contains."""
+    opened = [path for path in (folder, *folder.iterdir()) if _unmeant_rights(path)]
+    try:
+        for path in opened:
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_unmeant_rights(path))
+    except PermissionError:
+        hint = f"Its owner can run `chmod -R go= {folder}`."
+        return None, f"{folder} is open to other users of this machine", hint
+    database = folder / "postgres"
+    if opened and database.exists() and boot.is_embedded():
+        account.open_way(database, account.account_for(database))
+    if opened:
+        return True, f"{folder}, which was open to other users and is closed now", ""
+    is_shared = folder.stat().st_mode & stat.S_ISGID
+    return True, f"{folder}, open to its group" if is_shared else str(folder), ""
+
+
+def _unmeant_rights(path: Path) -> int:
+    """Return the rights of others to a path, as bits of its mode.
+
+    Those of a group are meant if new files get its group (setgid) or an access list exists.
+    """
+    if path.is_symlink():
+        return 0
+    mode = path.stat().st_mode
+    is_shared = mode & stat.S_ISGID or account.has_access_list(path)
+    return mode & (0o007 if is_shared else 0o077)
 
 
 def _open_database() -> Result:

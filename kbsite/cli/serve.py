@@ -27,7 +27,7 @@ from citations.vectors import space as vector_space
 from kbsite.cli import indexing, server_lock, users
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
-from kbsite.cli.terminal import note, out, say
+from kbsite.cli.terminal import note, out, say, typed
 from kbsite.telemetry import process
 from transcripts.errors import InvalidInput, Unavailable
 
@@ -79,22 +79,31 @@ def serve(
     with (
         contextlib.suppress(KeyboardInterrupt),
         server_lock.only_server(data_dir) as write_url,
-        _listen(settings.HOST, settings.PORT) as listener,
+        _listen(settings.HOST, settings.PORT, has_sample=sample) as listener,
     ):
         process.watch("server")
         _publish(listener)
         write_url(settings.PUBLIC_URL)
+        _announce("Starting the database (the first start creates it) …")
         open_database()
         _warn_of_mismatch()
         is_first_start = not get_user_model().objects.exists()
         owner = users.owner()
         if sample and is_first_start:
+            _announce("Loading the sample library: talks, a textbook, a lecture …")
             samples.load(owner=owner)
         indexing.announce_contexts()
         with watched_database(), contextlib.nullcontext() if no_worker else Worker():
             link = users.sign_in_link(owner)
+            _announce("Starting the web server …")
             _run(listener, lambda: _greet(link, data_dir, open_browser=open_browser))
     say("Cuebase has stopped.")
+
+
+def _announce(step: str) -> None:
+    """Say at once what is done next: a pipe would keep the line back."""
+    say(step, "dim")
+    out().file.flush()
 
 
 def _warn_of_mismatch() -> None:
@@ -208,7 +217,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _listen(host: str, port: int) -> Iterator[socket.socket]:
+def _listen(host: str, port: int, *, has_sample: bool = False) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only where the protocol is named: without it, the body of a response
     # waits for the acknowledgement of its head, about 40 ms.
@@ -227,9 +236,8 @@ def _listen(host: str, port: int) -> Iterator[socket.socket]:
             problem = f"Port {port} of {host} is in use or unavailable ({error.strerror})."
             if isinstance(error, PermissionError):
                 problem = f"This user may not listen on port {port} of {host}."
-            raise Unavailable(
-                problem, hint=f"Choose another port: kb serve --port {other}"
-            ) from None
+            command = f"kb serve{' --sample' if has_sample else ''} --port {other}"
+            raise Unavailable(problem, hint=f"Choose another port: `{command}`.") from None
         yield listener
 
 
@@ -262,7 +270,8 @@ def _greet(link: str, data_dir: Path, *, open_browser: bool) -> None:
     console.print(Text("Cuebase is running", style="bold green"))
     for name, value, style in rows:
         # Soft wrap: a link that is broken by a line end cannot be clicked or copied.
-        console.print(Text(f"{name:<6}", style="dim") + Text(value, style=style), soft_wrap=True)
+        line = Text(f"{name:<6}", style="dim") + Text(typed(value), style=style)
+        console.print(line, soft_wrap=True)
     console.file.flush()
     if settings.HOST in ALL_INTERFACES and not settings.OPTIONS["ALLOWED_HOSTS"].is_set:
         note(

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from transcripts.errors import Conflict, Unavailable
+from transcripts.work.disk import make_private_folder
 
 NAME = "serve.lock"
 
@@ -30,7 +31,7 @@ def only_server(data_dir: Path) -> Iterator[Callable[[str], None]]:
     Raises ``Conflict`` if another server holds the lock, ``Unavailable``.
     """
     try:
-        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(data_dir)
         descriptor = os.open(data_dir / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise Unavailable(

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -93,7 +95,8 @@ def report(error: KnowledgeBaseError, *, as_json: bool = False) -> int:
     if as_json:
         typer.echo(json.dumps(error.problem(), ensure_ascii=False), err=True)
         return exit_code_of(error)
-    err().print(Text("Error: ", style="bold red") + Text(printable(error.message)), soft_wrap=True)
+    message = typed(printable(error.message))
+    err().print(Text("Error: ", style="bold red") + Text(message), soft_wrap=True)
     if error.hint:
         note(error.hint)
     return exit_code_of(error)
@@ -119,7 +122,12 @@ def say(text: str, style: str = "") -> None:
 
 def note(text: str, style: str = "dim") -> None:
     """Print a line to the error output."""
-    err().print(Text(printable(text), style=style), soft_wrap=True)
+    err().print(Text(typed(printable(text)), style=style), soft_wrap=True)
+
+
+def typed(advice: str) -> str:
+    """Name this program in a text's commands, such as “`kb list`”, so that they can be typed."""
+    return advice.replace("`kb ", f"`{_program()} ")
 
 
 def minute(moment: datetime | None) -> str:
@@ -150,7 +158,7 @@ def table(
     """
     flat = [[" ".join(cell.split()) for cell in row] for row in _printable(rows)]
     if not flat:
-        say(empty, "dim")
+        say(typed(empty), "dim")
         return
     if title:
         say(title, "italic")
@@ -232,6 +240,14 @@ def out() -> Console:
 def err() -> Console:
     """Return the console of errors, notes and progress."""
     return _console(stderr=True)
+
+
+@cache
+def _program() -> str:
+    """Return `kb`, or the path by which it was called where `PATH` has no, or another, `kb`."""
+    called, on_path = Path(sys.argv[0]), shutil.which("kb")
+    is_on_path = on_path is not None and Path(on_path).resolve() == called.resolve()
+    return "kb" if called.name != "kb" or is_on_path else shlex.quote(sys.argv[0])
 
 
 @cache

@@ -1,12 +1,20 @@
 """The forms of second factors: one label for each field, in place of a label and a placeholder."""
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from allauth.account.forms import ReauthenticateForm as ByPassword
+from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from django import forms
 from django.utils.translation import gettext_lazy as _
+
+from kbsite import sign_in
+
+
+def _attempt(user: Any, *, by_code: bool) -> AbstractContextManager[None]:
+    return sign_in.attempt(context.request, user.get_username(), by_code=by_code)
 
 
 class _CodeForm(forms.Form):
@@ -23,9 +31,19 @@ class _CodeForm(forms.Form):
 class CodeForm(_CodeForm, AuthenticateForm):
     """Signs in, after the password."""
 
+    def clean_code(self) -> str:
+        """Check it. Raises Throttled."""
+        with _attempt(self.user, by_code=True):
+            return str(super().clean_code())
+
 
 class ConfirmingCodeForm(_CodeForm, ReauthenticateForm):
     """Confirms who is signed in."""
+
+    def clean_code(self) -> str:
+        """Check it. Raises Throttled."""
+        with _attempt(self.user, by_code=True):
+            return str(super().clean_code())
 
 
 class ActivationForm(_CodeForm, ActivateTOTPForm):
@@ -39,3 +57,8 @@ class PasswordForm(ByPassword):
         super().__init__(*args, **kwargs)
         self.fields["password"].widget.attrs.pop("placeholder", None)
         self.fields["password"].widget.attrs["autofocus"] = True
+
+    def clean_password(self) -> str:
+        """Check it. Raises Throttled."""
+        with _attempt(self.user, by_code=False):
+            return str(super().clean_password())

@@ -1,4 +1,4 @@
-"""The way to the provider, and the second factor with this site's throttle and audit trail."""
+"""The way to the provider, and the second factor with this site's audit trail."""
 
 from typing import Any
 
@@ -10,10 +10,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.cache import never_cache
 from requests import RequestException
 
-from kbsite import sign_in
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import Forbidden, NotFound, Unavailable
@@ -46,20 +44,9 @@ def _at_provider(view: Any, request: Any, provider_id: str) -> HttpResponse:
     return response
 
 
-@method_decorator([login_not_required, never_cache], name="dispatch")
+@method_decorator(login_not_required, name="dispatch")
 class SecondFactor(AuthenticateView):
-    """Asks for a code after the password; codes are counted as passwords are."""
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Check a code. Raises ``Throttled``."""
-        sign_in.count_password(request, self.stage.login.user.get_username())
-        response: HttpResponse = super().post(request, *args, **kwargs)
-        return response
-
-    def form_invalid(self, form: Any) -> HttpResponse:
-        sign_in.record_refusal(self.stage.login.user.get_username())
-        response: HttpResponse = super().form_invalid(form)
-        return response
+    """Asks for a code after the password."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {"form": self.auth_form}

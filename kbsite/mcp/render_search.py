@@ -5,6 +5,8 @@ from functools import partial
 from citations.library.sources import SourcePage
 from citations.passages import Results, SearchMode
 from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
+from citations.search.candidates import is_by_words
+from citations.search.pipeline import JUDGED_BY_WORDS
 from citations.vectors import language_gap
 from citations.vectors.language_gap import LANGUAGE_NOTE, StateLabel
 from kbsite.mcp.budget import clip, shorten, tokens
@@ -45,12 +47,11 @@ def _search_head(results: Results) -> str:
         count = _NO_PASSAGES
     elif results.nothing_relevant:
         count = _NOT_RELEVANT
-    advice = LANGUAGE_NOTE if LANGUAGE_NOTE in results.notes else ""
+    notes = [note for note in (JUDGED_BY_WORDS, LANGUAGE_NOTE) if note in results.notes]
     suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
-    by_words = _BY_WORDS if "vector" not in {stage.name for stage in results.stages} else ""
-    if results.mode != SearchMode.BOTH:
-        by_words = ""
-    return "\n".join(part for part in (count, advice, by_words, suggestion) if part)
+    is_instead = results.mode == SearchMode.BOTH and is_by_words(results.stages)
+    by_words = _BY_WORDS if is_instead else ""
+    return "\n".join(part for part in (count, *notes, by_words, suggestion) if part)
 
 
 def render_sources(listed: SourcePage, arguments: ListSources) -> str:

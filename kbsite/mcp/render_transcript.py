@@ -19,6 +19,7 @@ from transcripts.schemas import HitOut, VideoDetailsOut
 from transcripts.timecodes import clock, milliseconds
 
 STEP = 15  # seconds of a line
+PLACE = 10  # tokens of a page's number
 MORE_OF_FETCHED = (
     "More follows: get_transcript with the same videoId, language and collection, and cursor="
 )
@@ -42,16 +43,28 @@ def render_transcript(
         raise InvalidCursor(
             "The transcript has changed since the page before.", hint="Start again without cursor."
         )
-    head = "\n\n".join(part for part in (_head(result, offset), contents) if part)
-    next_step, following, part = _next_step(result), None, ""
-    if text:
-        room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
-        length = longest(text, offset, room=max(room, MIN_TEXT))
-        part, following = reading.page_text(text, offset, length)
+    next_step = _next_step(result)
+    taken = sum(map(tokens, (_head(result, ""), contents, next_step)))
+    room = max(arguments.budget - CURSOR - PLACE - taken, MIN_TEXT)
+    starts = _page_starts(text, room=room)
+    number = bisect_right(starts, offset)
+    place = f", page {number} of {len(starts)}" if offset or len(starts) > 1 else ""
+    part, following = reading.page_text(text, offset, longest(text, offset, room=room))
     cursor = arguments.cursor_at(following, of=version or digest)
     tail = f"{more}{cursor}" if cursor else next_step
-    answer = material(f"{head}\n\n{part}")
+    answer = material("\n\n".join(filter(None, (_head(result, place), contents, part))))
     return f"{answer}\n\n{tail}".rstrip()
+
+
+def _page_starts(text: str, *, room: int) -> list[int]:
+    """Return at which characters the pages begin if each has ``room`` tokens."""
+    starts: list[int] = []
+    following: int | None = 0
+    while following is not None:
+        starts.append(following)
+        length = longest(text, following, room=room)
+        _, following = reading.page_text(text, following, length)
+    return starts
 
 
 def render_hits(result: library.VideoSearch, arguments: SearchTranscript) -> str:
@@ -78,7 +91,8 @@ def render_videos(listed: library.VideoPage, arguments: ListTranscripts) -> str:
     return page(head, rows, _video_line, arguments, total=listed.total)
 
 
-def _head(result: library.VideoReading, offset: int) -> str:
+def _head(result: library.VideoReading, place: str) -> str:
+    """Say what is read; ``place`` is that of the page, unless it is all."""
     video, transcript = result.video, result.transcript
     language = f"{transcript.language or 'unknown language'}, {transcript.get_origin_display()}"
     language += ", full stops added" if transcript.has_added_stops else ""
@@ -87,20 +101,18 @@ def _head(result: library.VideoReading, offset: int) -> str:
     link = library.link_at(video, int(result.reading.start * 1000))
     lines = (
         " · ".join(part for part in about if part),
-        f"{_part(result.reading, offset)}, {link}",
-        result.reading.warning,
+        f"{_part(result.reading)}{place}, {link}",
+        "" if place else result.reading.warning,
     )
     return "\n".join(line for line in lines if line)
 
 
-def _part(read: reading.Reading, offset: int) -> str:
+def _part(read: reading.Reading) -> str:
     name = {"range": "Part", "preview": "Preview"}.get(read.mode, "Chunk")
     if read.chunk:
         name = f"Chunk {read.chunk.index} (of {read.chunk.count}, from 0)"
-    part = f"{name} {interval(milliseconds(read.start), milliseconds(read.end))}"
-    if read.mode == "full":
-        part = "Whole transcript"
-    return f"{part}, continued at character {offset}" if offset else part
+    times = interval(milliseconds(read.start), milliseconds(read.end))
+    return "Whole transcript" if read.mode == "full" else f"{name} {times}"
 
 
 def _next_step(result: library.VideoReading) -> str:

@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Scope, Send
 
 from kbsite.oauth import audience
+from kbsite.privacy import NOT_KEPT
 from transcripts.errors import InsufficientScope
 
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
@@ -21,7 +22,7 @@ class McpResponse:
     """
 
     def __init__(self, scope: Scope, send: Send, *, own: str) -> None:
-        self.headers: dict[str, str] = {}
+        self.headers = {"Cache-Control": f"{NOT_KEPT}, no-transform"}
         self.refusal: InsufficientScope | None = None
         self.resource = f"{own}/mcp"
         self._scope, self._send, self._own = scope, send, own

@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
-from django.views.decorators.cache import never_cache
 from oauth2_provider.exceptions import OAuthToolkitError
 from oauth2_provider.forms import AllowForm
 from oauth2_provider.models import Application
@@ -53,7 +52,7 @@ class ConsentForm(AllowForm):
         return {**values, "scope": " ".join(granted.scopes)}
 
 
-@method_decorator([login_not_required, never_cache], name="dispatch")
+@method_decorator(login_not_required, name="dispatch")
 class Consent(AuthorizationView):
     """Answers an authorization request once its user has decided."""
 

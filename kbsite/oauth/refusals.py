@@ -12,7 +12,7 @@ def refusal(
 ) -> HttpResponse:
     """Return an error by its code; ``wait`` says in how many seconds to come back."""
     about = {"error_description": message} if message else {}
-    headers = {"Cache-Control": "no-store"} | ({"Retry-After": str(wait)} if wait else {})
+    headers = {"Retry-After": str(wait)} if wait else {}
     return JsonResponse({"error": error, **about}, status=status, headers=headers)
 
 

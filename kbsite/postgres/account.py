@@ -80,6 +80,11 @@ def open_way(path: Path, account: Account) -> None:
         )
 
 
+def has_access_list(path: Path) -> bool:
+    """Return whether an access control list gives somebody rights of their own to a path."""
+    return hasattr(os, "listxattr") and _ACL in os.listxattr(path)
+
+
 def _own_account() -> pwd.struct_passwd:
     with contextlib.suppress(KeyError):
         return pwd.getpwnam(NAME)
@@ -135,7 +140,7 @@ def _let_pass(directory: Path, account: Account) -> None:
 
 
 def _entries(directory: Path) -> list[tuple[int, int, int]]:
-    if _ACL in os.listxattr(directory):
+    if has_access_list(directory):
         return list(_ENTRY.iter_unpack(os.getxattr(directory, _ACL)[len(_VERSION) :]))
     mode = directory.stat().st_mode
     return [

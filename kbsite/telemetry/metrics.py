@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from transcripts.stages import FinishedStage
-from transcripts.work.disk import write_whole
+from transcripts.work.disk import make_private_folder, write_whole
 
 FOLDER: Final = Path(settings.DATA_DIR) / "metrics"
 KINDS: Final = ("counter", "histogram")
@@ -27,7 +27,7 @@ FAST: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 
 def _take_slot() -> int:
     """Return the first slot that no living process has. Its lock ends with this process."""
-    FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(FOLDER)
     for slot in itertools.count():
         lock = os.open(FOLDER / f"{slot}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

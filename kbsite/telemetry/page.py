@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client.exposition import choose_encoder
 
@@ -15,7 +14,6 @@ from kbsite.telemetry.library import AllMetrics
 
 
 @login_not_required
-@never_cache
 @require_safe
 def show(request: Any) -> HttpResponse:
     """Return the metrics to the bearer of METRICS_TOKEN and to superusers; others find nothing."""

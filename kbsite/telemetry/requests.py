@@ -15,7 +15,6 @@ from opentelemetry.trace import SpanKind
 from kbsite.telemetry import logs, metrics
 
 ROUTE: Final = "cuebase.route"  # in the scope of a request
-UNMATCHED: Final = "unmatched"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 HEADER: Final = b"x-request-id"
 
@@ -24,10 +23,7 @@ _is_id = re.compile(rb"[A-Za-z0-9._-]{1,64}").fullmatch
 
 
 class WatchedRequests:
-    """An ASGI application that watches the requests to another.
-
-    A request is named by its route, never by its address, which may contain secrets and questions.
-    """
+    """An ASGI application that watches the requests to another."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
@@ -89,7 +85,7 @@ class RouteMiddleware(MiddlewareMixin):
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         if request.resolver_match and (scope := getattr(request, "scope", None)):
-            scope[ROUTE] = f"/{request.resolver_match.route.lstrip('^')}"
+            scope[ROUTE] = logs.route_of(request)
 
 
 def _sent(headers: dict[bytes, bytes]) -> list[str]:
@@ -103,6 +99,6 @@ def _method(scope: Any) -> str:
 
 def _route(scope: Any) -> str:
     prefixes = ("/mcp", f"/{settings.STATIC_URL.strip('/')}/")
-    default = next((route for route in prefixes if scope["path"].startswith(route)), UNMATCHED)
+    default = next((route for route in prefixes if scope["path"].startswith(route)), logs.UNMATCHED)
     route: str = scope.get(ROUTE, default)
     return route

@@ -3,8 +3,8 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import ConfigDict, StringConstraints
+from ninja import Field, Path, Query, Router, Status
+from pydantic import Strict, StringConstraints
 
 from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
@@ -12,29 +12,26 @@ from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.receivers import MAX_ADDRESS
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import PageIn, Text, responses
+from transcripts.api.shapes import BodyIn, Filled, PageIn, Text, responses
 from transcripts.lists import page_of
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
-Address = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_ADDRESS)]
-Events = Annotated[list[WebhookKind], Field(min_length=1, max_length=len(WebhookKind))]
+Address = Annotated[Filled, StringConstraints(max_length=MAX_ADDRESS)]
+Kind = Annotated[WebhookKind, Strict(False)]  # JSON has no type of its own for it
+Events = Annotated[list[Kind], Field(min_length=1, max_length=len(WebhookKind))]
 Description = Annotated[Text, StringConstraints(max_length=200)]
 
 
-class WebhookIn(Schema):
+class WebhookIn(BodyIn):
     """Where messages go, and what they tell."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Address = Field(description="A public address with https.")
     events: Events
     description: Description = ""
 
 
-class WebhookChangeIn(Schema):
+class WebhookChangeIn(BodyIn):
     """What changes; fields that are not given stay."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: Address | None = None
     events: Events | None = None

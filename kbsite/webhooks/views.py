@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -49,7 +48,6 @@ def webhooks(request: Any) -> HttpResponse:
     return _show_all(request, WebhookForm(initial={"events": WebhookKind.values}))
 
 
-@never_cache
 @sensitive_variables("secret")
 @require_POST
 def create(request: Any) -> HttpResponse:
@@ -83,7 +81,6 @@ def switch(request: Any, webhook_id: Any) -> HttpResponse:
     return redirect("webhook", current.uuid)
 
 
-@never_cache
 @sensitive_variables("secret")
 @require_POST
 def rotate(request: Any, webhook_id: Any) -> HttpResponse:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -14,6 +13,7 @@ import pytest
 from django.template.base import Lexer, TokenType
 
 from tests.architecture.messages import LOCALE, field_names
+from tests.programs import require_program
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CATALOGUES: Final = sorted(LOCALE.rglob("*.po"))
@@ -67,9 +67,9 @@ def test_the_compiled_catalogue_is_the_written_one(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
-@pytest.mark.skipif(not shutil.which("msgfmt"), reason="GNU gettext is not installed")
 def test_gettext_accepts_the_formats_of_a_catalogue(path: Path) -> None:
-    command = ["msgfmt", "--check-format", "--check-domain", "-o", os.devnull, str(path)]
+    msgfmt = require_program("msgfmt")  # of GNU gettext
+    command = [msgfmt, "--check-format", "--check-domain", "-o", os.devnull, str(path)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 

@@ -23,11 +23,12 @@ from playwright.sync_api import (
 
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
+from tests.programs import find_program, require
 from tests.youtube_standin import YouTubeStandIn
 
 # The shell is the same engine without windows and menus, and takes half the time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), "")
+CHROMIUM = os.environ.get("CHROMIUM") or find_program(*NAMES)
 expect.set_options(timeout=30_000)  # machines are noisy
 LAPTOP: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 360, "height": 740}
@@ -77,9 +78,7 @@ def playwright_driver() -> Iterator[Playwright]:
 
     Without Chromium, tests are skipped; in CI they fail.
     """
-    if not CHROMIUM:
-        message = "Chromium is not here; install it, or name it in CHROMIUM"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    require("" if CHROMIUM else "Chromium is not here; install it, or name it in CHROMIUM")
     with sync_playwright() as driver:
         yield driver
 

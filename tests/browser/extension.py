@@ -1,7 +1,6 @@
 """Chromium with the browser extension, beside a stand-in for the site of the videos."""
 
 import io
-import shutil
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +12,11 @@ from playwright.sync_api import BrowserContext, Page, Playwright, expect
 from kbsite.extension import package
 from tests.browser.conftest import FLAGS
 from tests.browser.watch_standin import WatchStandIn
+from tests.programs import find_program
 
 # The shell of Chromium knows no extensions, and Chrome loads none from the command line.
 NAMES = ("chromium", "chromium-browser")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), "")
+CHROMIUM = find_program(*NAMES)
 
 
 @contextmanager

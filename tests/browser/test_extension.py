@@ -1,6 +1,5 @@
 """The browser extension in Chromium, beside a stand-in for the site of the videos."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from tests.browser.accessibility import check_accessibility
 from tests.browser.extension import CHROMIUM, Reader, launched
 from tests.browser.site import Site
 from tests.browser.watch_standin import TITLE, WatchStandIn
+from tests.programs import require
 
 pytestmark = pytest.mark.browser
 VIDEO = "lecture0001"
@@ -40,9 +40,7 @@ def watch() -> Iterator[WatchStandIn]:
 def reader(
     playwright_driver: Playwright, site: Site, watch: WatchStandIn, tmp_path: Path
 ) -> Iterator[Reader]:
-    if not CHROMIUM:
-        message = "Chromium itself is not here, and its shell knows no extensions"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    require("" if CHROMIUM else "Chromium itself is not here, and its shell knows no extensions")
     with launched(playwright_driver, tmp_path, site.url, watch) as context:
         context.set_default_timeout(30_000)
         context.pages[0].goto(site.sign_in_link("ada"))

@@ -1,8 +1,6 @@
 """A recording's own sound plays in place: times, clips and the line that is said."""
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +10,7 @@ from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 from tests.makers import make_film, make_wav
+from tests.programs import require_program
 
 pytestmark = pytest.mark.browser
 
@@ -253,13 +252,8 @@ def test_a_clip_ends_where_it_says_until_another_time_is_chosen(
 
 @pytest.fixture(scope="module")
 def ffmpeg() -> str:
-    """Return the program that makes films; without it, tests are skipped, and in CI they fail."""
-    program = shutil.which("ffmpeg")
-    if program is None and os.environ.get("CI"):
-        pytest.fail("ffmpeg is not here")
-    if program is None:
-        pytest.skip("ffmpeg is not here")
-    return program
+    """Return the program that makes films."""
+    return require_program("ffmpeg")
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -327,7 +327,7 @@ class Watcher(Client):
 
 
 class Asker(Client):
-    """Asks in a conversation."""
+    """Asks in a conversation, with the same key until it is answered."""
 
     conversation: str | None = None
 
@@ -335,14 +335,17 @@ class Asker(Client):
         question = f"What goes on in {self.random.randrange(10**9)}?"
         self.ledger.questions[question] = Promise.ASKED
         body = {"question": question, "conversation_id": self.conversation}
-        answer = self.door.ask("POST", "/api/v1/ask?stream=false", 200, 409, json=body)
-        if answer.status_code == 409:  # the one before was killed
-            self.conversation = None
-            del self.ledger.questions[question]
-            return
+        headers = {"Idempotency-Key": question}
+        answer = self.insist(lambda: self._ask(json=body, headers=headers))
         self.ledger.questions[question] = Promise.KEPT
         shown = self.door.ask("GET", f"/api/v1/answers/{answer.json()['id']}").json()
         self.conversation = shown["conversation_id"]
+
+    def _ask(self, **sent: Any) -> httpx.Response:
+        answer = self.door.ask("POST", "/api/v1/ask?stream=false", 200, 409, **sent)
+        if answer.status_code == 409:  # it is being answered, or its server was just killed
+            raise Away
+        return answer
 
 
 ALL: tuple[type[Client], ...] = (

@@ -2,18 +2,19 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tests.programs import find_program, require
 
 HERE = Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
-PYTHON = HERE / ".venv/bin/python"  # of an environment with fastmcp
+ENVIRONMENT = HERE / ".venv"  # with fastmcp
+PYTHON = ENVIRONMENT / "bin/python"
 OLDEST = 22
 
 
@@ -117,36 +118,26 @@ def validate_bundle(manifest: Path) -> subprocess.CompletedProcess[str]:
 
 
 def require_node() -> None:
-    """Skip the test where Node or packages are missing, except in CI, where it has to run."""
-    _require(_missing())
+    """Skip the test where Node or packages of npm are missing, except in CI."""
+    require_installed(MODULES)
+    require("" if node() else f"Node {OLDEST} is not installed")
 
 
 def require_fastmcp() -> None:
     """Do the same where fastmcp is missing."""
-    _require("" if PYTHON.exists() else "fastmcp is not here; run tests/conformance/install.sh")
+    require_installed(ENVIRONMENT)
 
 
-def _require(missing: str) -> None:
-    if missing and os.environ.get("CI") == "true":
-        pytest.fail(missing)
-    if missing:
-        pytest.skip(missing)
-
-
-def _missing() -> str:
-    scope = "@modelcontextprotocol"
-    packages = (*(f"{scope}/{name}" for name in ("conformance", "inspector", "sdk")), "mcp-remote")
-    for package in (*packages, "@anthropic-ai/mcpb"):
-        if not (MODULES / package / "package.json").is_file():
-            return f"{package} is not installed; run tests/conformance/install.sh"
-    if not node():
-        return f"Node {OLDEST} is not installed; run tests/conformance/install.sh"
-    return ""
+def require_installed(folder: Path) -> None:
+    """Do the same where a folder of packages is missing."""
+    is_installed = (folder / ".installed").is_file()
+    name = folder.relative_to(HERE.parent)
+    require("" if is_installed else f"tests/{name} is missing; sh tests/install.sh says why")
 
 
 def node() -> str:
-    """Return the Node that install.sh brought, or the system's if it is new enough."""
-    for program in (MODULES / ".bin" / "node", shutil.which("node")):
+    """Return the Node that tests/install.sh brought, or the system's if it is new enough."""
+    for program in (MODULES / ".bin" / "node", find_program("node")):
         if program and Path(program).exists() and _version(str(program)) >= OLDEST:
             return str(program)
     return ""

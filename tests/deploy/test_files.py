@@ -16,7 +16,7 @@ from django.conf import settings
 from gotpl.exts.helm import HelmTemplateEngine
 
 from kbsite.cli.app import COMMANDS
-from tests.programs import run_program
+from tests.programs import require_program, run_program
 from tests.sources import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -69,9 +69,9 @@ def test_only_caddy_can_be_reached_and_is_believed(services: dict[str, Any]) -> 
     assert services["web"]["environment"]["TRUSTED_PROXIES"] == address
 
 
-@pytest.mark.skipif(not shutil.which("caddy"), reason="caddy is not installed")
 def test_caddyfile_is_valid(tmp_path: Path) -> None:
-    check = ["caddy", "validate", "--adapter", "caddyfile", "--config", "Caddyfile"]
+    caddy = require_program("caddy")
+    check = [caddy, "validate", "--adapter", "caddyfile", "--config", "Caddyfile"]
     environment = {**os.environ, "SITE": "kb.example.org", "HOME": str(tmp_path)}
     subprocess.run(check, cwd=COMPOSE, env=environment, check=True, capture_output=True)
 
@@ -130,9 +130,9 @@ def test_the_chart_has_the_version_of_the_package() -> None:
 # systemd
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 @pytest.mark.parametrize("unit", ["cuebase-server.service", "cuebase-worker@1.service"])
 def test_units_are_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
+    analyze = require_program("systemd-analyze")
     folder = shutil.copytree(UNITS, tmp_path / "units")
     program = tmp_path / "kb"
     program.touch(mode=0o755)
@@ -141,9 +141,7 @@ def test_units_are_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}
     shut_in = ["security", "--offline=true", f"--threshold={MAX_EXPOSED}"]
     for check in (["verify", "--man=no"], shut_in):
-        ran = run_program(
-            "systemd-analyze", *check, f"./{unit}", environment=environment, cwd=folder
-        )
+        ran = run_program(analyze, *check, f"./{unit}", environment=environment, cwd=folder)
         assert not ran.stderr
 
 

@@ -1,7 +1,6 @@
 """Clients that generators make of the OpenAPI document compile, and go one journey."""
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,21 +10,16 @@ import pytest
 
 from kbsite.api import api
 from kbsite.models import ApiToken
+from tests.conformance import suite
 from tests.kbsite.api_walk import V1
 from tests.makers import make_user
 from transcripts.access import AccessLevel
 from transcripts.models import Collection
 
 HERE = Path(__file__).parent
-pytestmark = [pytest.mark.node, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def _installed() -> None:
-    if not (HERE / "node_modules").is_dir() or not (HERE / ".venv").is_dir():
-        if os.environ.get("CI"):
-            pytest.fail("tests/generated_clients/install.sh was not run")
-        pytest.skip("tests/generated_clients/install.sh was not run")
+MODULES = HERE / "node_modules"
+ENVIRONMENT = HERE / ".venv"
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -50,23 +44,27 @@ def run(*command: object, cwd: Path) -> None:
     assert process.returncode == 0, process.stdout + process.stderr
 
 
+@pytest.mark.node
 def test_a_typescript_client_compiles_and_goes_the_journey(
     live_server: Any, token: str, document: Path, tmp_path: Path
 ) -> None:
-    programs = HERE / "node_modules/.bin"
-    (tmp_path / "node_modules").symlink_to(HERE / "node_modules")
+    suite.require_node()
+    suite.require_installed(MODULES)
+    node, programs = suite.node(), MODULES / ".bin"
+    (tmp_path / "node_modules").symlink_to(MODULES)
     (tmp_path / "package.json").write_text('{"type": "module"}')
     shutil.copy(HERE / "journey.ts", tmp_path)
-    run(programs / "openapi-typescript", document, "-o", "api.ts", cwd=tmp_path)
+    run(node, programs / "openapi-typescript", document, "-o", "api.ts", cwd=tmp_path)
     options = ("--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck")
-    run(programs / "tsc", *options, "journey.ts", cwd=tmp_path)
-    run("node", "journey.js", live_server.url, token, cwd=tmp_path)
+    run(node, programs / "tsc", *options, "journey.ts", cwd=tmp_path)
+    run(node, "journey.js", live_server.url, token, cwd=tmp_path)
 
 
 def test_a_python_client_goes_the_journey(
     live_server: Any, token: str, document: Path, tmp_path: Path
 ) -> None:
-    programs = HERE / ".venv/bin"
+    suite.require_installed(ENVIRONMENT)
+    programs = ENVIRONMENT / "bin"
     options = ("--path", document, "--output-path", tmp_path / "library", "--meta", "none")
     run(programs / "openapi-python-client", "generate", *options, cwd=tmp_path)
     shutil.copy(HERE / "journey.py", tmp_path)

@@ -804,6 +804,8 @@ def is_stream(door: Door) -> bool:
     return door.route.endswith("events/")
 
 
+# A list has dozens of these small pictures, and each visit would ask for all of them again.
+KEPT_FOR_MINUTES = ("videos/<int:pk>/thumbnail",)
 FOR_FEWER = (  # of nobody; for superusers; for who may make accounts; not for the last owner
     "sign-in/<str:secret>/",
     "metrics",
@@ -820,7 +822,19 @@ def test_the_owner_may_use_each_door(house: House, door: Door) -> None:
         assert SECRET not in body_of(response)
     else:
         assert response.status_code < 400, f"{response.status_code}: {body_of(response)[:500]}"
+    assert is_left_to_the_caller(door, response), response.get("Cache-Control")
     _close(response)
+
+
+def is_left_to_the_caller(door: Door, response: Any) -> bool:
+    """Tell whether no cache, and no browser after the sign-out, has the answer."""
+    rules = set(response.get("Cache-Control", "").split(", "))
+    if door.route in KEPT_FOR_MINUTES:
+        return rules == {"private", "max-age=300"}
+    if door.route == "manifest.webmanifest":
+        return "public" in rules
+    is_checked = "no-cache" in rules and "ETag" in response
+    return "private" in rules and ("no-store" in rules or is_checked)
 
 
 @pytest.mark.parametrize("door", [door for door in WALK if door.kind in ("thing", "note")], ids=str)

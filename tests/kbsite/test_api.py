@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,8 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from kbsite import api_reference
+from kbsite import api_reference, errors
+from kbsite.api import api
 from kbsite.models import ApiToken
 from tests.makers import (
     caption_json,
@@ -25,7 +27,7 @@ from tests.makers import (
 from tests.problems import PROBLEM
 from transcripts import captions, storage
 from transcripts.access import AccessLevel
-from transcripts.errors import NoCaptions
+from transcripts.errors import InvalidInput, InvalidUrl, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
 WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
@@ -54,6 +56,7 @@ def problem(response: Any, status: int, code: str) -> dict[str, Any]:
     assert set(data) == {"type", "title", "status", "code", "detail", "hint", "errors"}
     assert data["status"] == status
     assert data["detail"]
+    assert status != 422 or data["errors"], "a refusal names what is wrong"
     return data
 
 
@@ -153,6 +156,69 @@ def test_every_field_that_cannot_be_used_is_named(asking: Client) -> None:
     assert [error["field"] for error in answer["errors"]] == ["offset", "limit"]
     answer = problem(post(asking, "notes", {"text": ["x"]}), 422, "invalid_input")
     assert [error["field"] for error in answer["errors"]] == ["text"]
+
+
+def test_every_refusal_has_a_complaint(asking: Client) -> None:
+    for refusal in (InvalidInput("It is no use."), InvalidUrl("It is no use.")):
+        assert errors.problem(refusal)["errors"] == [{"field": "", "message": "It is no use."}]
+    told = problem(asking.get("/api/v1/search?q=-only"), 422, "empty_query")
+    assert told["errors"] == [{"field": "", "message": told["detail"]}]
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("rag/query", "transcript_text"),
+        ("ask", "question"),
+        ("highlights", "quote"),
+        ("verify", "quote"),
+        ("sources/captions", "url"),
+    ],
+)
+def test_a_text_of_blanks_alone_is_refused_as_an_empty_one_is(
+    asking: Client, path: str, field: str
+) -> None:
+    for text in ("", " \n"):
+        told = problem(post(asking, path, {field: text}), 422, "invalid_input")["errors"]
+        assert field in [each["field"] for each in told]
+
+
+WRONG = {
+    "integer": (True, "1", 1.5),
+    "number": (True, "1"),
+    "boolean": (1, "true"),
+    "string": (1, True),
+    "array": ("1",),
+}
+
+
+def typed_fields() -> Iterator[tuple[str, str, str, set[str]]]:
+    """Yield each field of the JSON bodies under /api/v1/, with its operation and its types."""
+    description = api.get_openapi_schema(path_prefix="/api/v1/")
+    components = description["components"]["schemas"]
+    for path, methods in description["paths"].items():
+        for method in methods.keys() & {"post", "put", "patch"} if "/v1/" in path else ():
+            content = methods[method].get("requestBody", {}).get("content", {})
+            reference = content.get("application/json", {}).get("schema", {}).get("$ref", "")
+            body = components.get(reference.rpartition("/")[2], {})
+            for name, field in body.get("properties", {}).items():
+                parts = field.get("anyOf", [field])
+                yield method, path, name, {part.get("type", "") for part in parts}
+
+
+def test_a_value_of_another_json_type_is_never_taken_for_one_of_a_field(asking: Client) -> None:
+    tried = 0
+    for method, path, name, types in typed_fields():
+        address = re.sub("{job_id}|{feed_id}", "1", path)
+        address = re.sub("{[^}]+}", "00000000-0000-4000-8000-000000000000", address)
+        (kind,) = types - {"null"}
+        for wrong in WRONG.get(kind, ()):
+            sent = json.dumps({name: wrong})
+            response = getattr(asking, method)(address, sent, content_type="application/json")
+            told = problem(response, 422, "invalid_input")["errors"]
+            assert name in [each["field"] for each in told], (path, name, wrong)
+            tried += 1
+    assert tried > 60
 
 
 @pytest.mark.parametrize("path", ["jobs?colection=lectures", "search?q=a&page=2", "youtube?x="])

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbsite.body_limits import BodyLimit, most_bytes
+from kbsite.body_limits import BodyLimit, TemporaryUpload, most_bytes
 
 MEMBER = [(b"authorization", b"Bearer kb_x")]
 Answer = tuple[int | None, bytes, int]  # status, body, bytes that the application got
@@ -83,3 +85,16 @@ def test_a_stranger_may_send_no_files() -> None:
     assert send(b"x" * 100, headers=[])[0] == 200
     assert send(b"x" * 101, headers=[])[0] == 413
     assert send(b"x" * 101, headers=[(b"cookie", b"sessionid=x")])[0] == 200
+
+
+def test_an_upload_leaves_no_file_behind_when_its_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    handler = TemporaryUpload()
+    handler.new_file("files", "talk.pdf", "application/pdf", 0)
+    handler.receive_data_chunk(b"%PDF-1.7", 0)
+    file = handler.file_complete(8)
+    assert (file.name, file.size, file.read()) == ("talk.pdf", 8, b"%PDF-1.7")
+    assert not list(tmp_path.iterdir())
+    file.close()

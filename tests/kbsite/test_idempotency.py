@@ -15,11 +15,16 @@ from django.test import Client
 from django.test.client import encode_multipart
 from django.utils import timezone
 
-from citations.models import Note
+from citations.errors import ModelError
+from citations.models import Answer, Note
+from citations.notebook import questions
+from citations.schemas.notebook import NoteOut
 from kbsite import tasks
+from kbsite.api import api
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
-from tests.makers import make_user, token_client
+from tests.makers import make_document, make_user, token_client
 from transcripts.access import AccessLevel
+from transcripts.errors import Conflict
 from transcripts.models import Collection, Job
 
 V1 = "/api/v1/"
@@ -84,14 +89,92 @@ def test_while_the_first_request_is_worked_on_its_repetition_has_to_wait(asking:
     KeyedRequest.objects.update(status=None, holder=uuid4())
     running = post(asking, f"{V1}notes", NOTE)
     assert (running.status_code, running.json()["code"]) == (409, "still_running")
+    assert int(running["Retry-After"]) > 0
     KeyedRequest.objects.update(active_at=F("active_at") - timedelta(minutes=1))  # it has died
     assert post(asking, f"{V1}notes", NOTE).status_code == 201
     assert Note.objects.count() == 2
 
 
+def test_every_post_declares_when_to_send_it_again() -> None:
+    paths = api.get_openapi_schema()["paths"].values()
+    posts = [methods["post"] for methods in paths if "post" in methods]
+    for post in posts:
+        responses = {str(status): answer for status, answer in post["responses"].items()}
+        assert responses["409"]["headers"]["Retry-After"], post["operationId"]
+
+
 def test_what_was_refused_may_be_sent_again_with_its_key(asking: Client) -> None:
     assert post(asking, f"{V1}notes", {"text": "One.", "collection": "absent"}).status_code == 404
     assert post(asking, f"{V1}notes", NOTE).status_code == 201
+
+
+def test_what_was_refused_has_left_nothing_behind(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_off(*_: Any, **__: Any) -> None:
+        raise Conflict("Something is in the way.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(NoteOut, "read", break_off)
+        assert post(asking, f"{V1}notes", NOTE).status_code == 409
+    assert not Note.objects.exists()
+    assert post(asking, f"{V1}notes", NOTE).status_code == 201
+    assert Note.objects.count() == 1
+
+
+def test_who_has_lost_the_lease_has_done_nothing(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_over(note: Note, user: User) -> Any:
+        KeyedRequest.objects.update(holder=uuid4())
+        return read(note, user)
+
+    read = NoteOut.read
+    monkeypatch.setattr(NoteOut, "read", take_over)
+    late = post(asking, f"{V1}notes", NOTE)
+    assert (late.status_code, late.json()["code"]) == (409, "still_running")
+    assert not Note.objects.exists()
+
+
+def test_a_question_that_could_not_be_answered_is_answered_in_its_place(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ModelError("The model is away.")
+
+    question = {"question": "What?", "collection": "lectures"}
+    with monkeypatch.context() as broken:
+        broken.setattr(questions.answer_pipeline, "ask", fail)
+        assert post(asking, f"{V1}ask?stream=false", question).status_code == 503
+    assert post(asking, f"{V1}ask?stream=false", question).status_code == 200
+    assert Answer.objects.count() == 1
+
+
+def test_secrets_are_kept_encrypted(asking: Client) -> None:
+    body = {"url": "https://example.org/", "events": ["job.done"]}
+    made, again = (post(asking, f"{V1}webhooks", body) for _ in range(2))
+    secret = made.json()["secret"].encode()
+    assert again.json() == made.json()
+    assert secret not in bytes(KeyedRequest.objects.get().content)
+
+
+def test_a_repeated_window_has_the_note_of_the_first(
+    asking: Client, collection: Collection
+) -> None:
+    make_document(collection, ["A network is a chain of functions."])  # without vectors
+    session = asking.post(f"{V1}sessions", {}, content_type="application/json").json()["id"]
+    body = {"session_id": session, "transcript_text": "A network.", "window_index": 0}
+    first, again = (post(asking, f"{V1}rag/query", body) for _ in range(2))
+    assert "still being indexed" in first["Cuebase-Note"]
+    assert again["Cuebase-Note"] == first["Cuebase-Note"]
+
+
+def test_a_version_of_the_list_does_not_get_round_the_key(asking: Client) -> None:
+    headers = {"Idempotency-Key": "k-1", "If-Match": "*"}
+    kind = "application/json"
+    for _ in range(2):
+        asking.post(f"{V1}notes", json.dumps(NOTE), content_type=kind, headers=headers)
+    assert Note.objects.count() == 1
 
 
 def test_keys_belong_to_who_sends_them(asking: Client, user: User, collection: Collection) -> None:

@@ -1,5 +1,6 @@
 """Settings that make no sense are refused at the start."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,27 @@ import pytest
 from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_what_is_made_in_the_data_directory_is_for_its_owner_alone(tmp_path: Path) -> None:
+    home = tmp_path / "new" / "home"
+    made = """
+import os
+os.umask(0o022)
+from kbsite import boot
+boot.set_up()
+from kbsite import celery
+from kbsite.telemetry import metrics
+boot.join_database = lambda: None
+boot.boot(migrate=False)
+celery.make_queue_folders()
+"""
+    environment = {"YOUTUBE_KB_DATA_DIR": str(home), "PATH": os.defpath}
+    run_program(sys.executable, "-c", made, environment=environment)
+    folders = {path for path in home.rglob("*") if path.is_dir()}
+    assert {path.name for path in folders} >= {"static", "metrics", "queue"}
+    for path in (home.parent, home, home / "secret_key", *folders):
+        assert not path.stat().st_mode & 0o077, path
 
 
 @pytest.mark.parametrize(

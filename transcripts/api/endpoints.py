@@ -1,8 +1,9 @@
 """The operations on transcripts and jobs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
@@ -39,6 +40,8 @@ class Request(HttpRequest):
     caller: Any
     access: Scope
     answer: HttpResponse  # what will be returned; for its headers
+    begun: UUID | None  # the long work that an earlier attempt at the same keyed request began
+    begin: Callable[[UUID | None], None]  # commits what was done, before long work (with its id)
 
 
 def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:

@@ -2,9 +2,17 @@
 
 import re
 from typing import Annotated, Any, Final, Literal, Self
+from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Strict,
+    StringConstraints,
+    model_validator,
+)
 
 from transcripts import library
 from transcripts.exports import TranscriptFormat
@@ -23,7 +31,22 @@ def _storable(text: str) -> str:
     return text
 
 
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
+def _whole(value: Any) -> Any:
+    if type(value) is not int:
+        raise ValueError("is not an integer")
+    return value
+
+
 Text = Annotated[str, AfterValidator(_storable)]
+Filled = Annotated[Text, StringConstraints(min_length=1), AfterValidator(_filled)]
+Id = Annotated[UUID, Strict(False)]  # JSON has no type of its own for it
+Whole = BeforeValidator(_whole)  # of a Literal, which would take true for 1
 Title = Annotated[Text, StringConstraints(max_length=300)]
 Words = Annotated[Text, StringConstraints(max_length=200)]
 SlugOrName = Annotated[Text, StringConstraints(max_length=120)]  # of a collection
@@ -46,9 +69,7 @@ Track = Annotated[
 CollectionName = Annotated[
     SlugOrName, Field(description="The collection's slug or name; empty: the default one.")
 ]
-Tags = Annotated[
-    list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)
-]
+Tags = Annotated[list[Annotated[Filled, StringConstraints(max_length=60)]], Field(max_length=50)]
 VideoId = Annotated[
     Text, Path(description="The video's id or YouTube address, URL-encoded.", max_length=2048)
 ]
@@ -56,10 +77,14 @@ JobId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
 FeedId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="As in /api/content/feeds/.")]
 
 
-class SourceIn(Schema):
-    """A YouTube address, or a text with its title."""
+class BodyIn(Schema):
+    """A JSON body: other fields are refused, and values of other JSON types, such as "1" for 1."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SourceIn(BodyIn):
+    """A YouTube address, or a text with its title."""
 
     url: Annotated[Text, StringConstraints(max_length=2048)] = Field(
         "", description="A video, playlist or channel on YouTube."
@@ -96,12 +121,10 @@ class FilesIn(Schema):
     tags: Tags = []
 
 
-class CaptionsIn(Schema):
+class CaptionsIn(BodyIn):
     """The captions of a YouTube video, as a browser or another program has fetched them."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    url: Annotated[Text, StringConstraints(min_length=1, max_length=2048)] = Field(
+    url: Annotated[Filled, StringConstraints(max_length=2048)] = Field(
         description="The video's address on YouTube, or its id."
     )
     captions: Annotated[str, StringConstraints(min_length=1)] = Field(

@@ -24,6 +24,7 @@ from transcripts.captions.writers import (
 )
 from transcripts.captions.xml_files import read_xml
 from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
+from transcripts.unexpected import told_as
 
 __all__ = [
     "MAX_BYTES",
@@ -54,8 +55,14 @@ _READERS: Final[dict[CaptionKind, Callable[[str], Captions]]] = {
     CaptionKind.PANEL: read_panel,
     CaptionKind.PLAIN: read_plain,
 }
+_reading = told_as(
+    CaptionError,
+    "The captions cannot be read: the program that reads them failed.",
+    hint="Convert them to SRT or WebVTT with another program, and add that.",
+)
 
 
+@_reading
 def parse(data: bytes, *, name: str = "") -> Captions:
     """Read a caption file. The extension of ``name`` decides only where the content is ambiguous.
 
@@ -67,6 +74,7 @@ def parse(data: bytes, *, name: str = "") -> Captions:
     return parse_text(decode(data), name=name)
 
 
+@_reading
 def parse_text(text: str, *, name: str = "") -> Captions:
     """Read pasted text: YouTube's transcript panel, words without times, or a caption file.
 
@@ -85,10 +93,15 @@ def parse_text(text: str, *, name: str = "") -> Captions:
 def is_timed(head: bytes) -> bool:
     """Return whether a file that begins with ``head`` is captions: text with times."""
     try:
-        text = decode(head).removeprefix("\ufeff")
-        kind = sniff(text, name="")
+        return _is_timed(head)
     except CaptionError:
         return False
+
+
+@_reading
+def _is_timed(head: bytes) -> bool:
+    text = decode(head).removeprefix("\ufeff")
+    kind = sniff(text, name="")
     is_marked = text.lstrip().startswith("WEBVTT")
     if kind in (CaptionKind.VTT, CaptionKind.SRT, CaptionKind.SBV) and not is_marked:
         return are_times_dense(text)

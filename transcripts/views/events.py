@@ -55,7 +55,7 @@ class EventStream(StreamingHttpResponse):
     """A response of events that are already written."""
 
     def __init__(self, parts: AsyncIterator[str]) -> None:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        headers = {"X-Accel-Buffering": "no"}
         super().__init__(parts, content_type="text/event-stream", headers=headers)
 
 

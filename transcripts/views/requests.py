@@ -27,10 +27,8 @@ class PageRequest(HttpRequest):
 
 
 def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
-    """Render a fragment for HTMX. It is not cached: "back" must not show it as a page."""
-    response = render(request, template, dict(context))
-    response["Cache-Control"] = "no-store"
-    return response
+    """Render a fragment for HTMX. It must not be kept, or "back" would show it as a page."""
+    return render(request, template, dict(context))
 
 
 def back(request: PageRequest, default: str) -> HttpResponse:

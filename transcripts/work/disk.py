@@ -33,6 +33,13 @@ def storage_full(error: BaseException) -> StorageFull | None:
     return None
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone."""
+    if not folder.is_dir():
+        make_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file in one step for its readers; of one that cannot be written, nothing stays."""
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:

@@ -12,7 +12,7 @@ from typing import Final
 
 _START: Final = re.compile(r"\s*(?:```\s*json\b|\[\s*$|\[?\s*\{\s*(?:[\"']|$))", re.IGNORECASE)
 _TOKEN: Final = re.compile(
-    r'"(?P<string>(?:[^"\\]|\\.)*+)"\s*(?P<colon>:)?|(?P<number>\b\d{1,4}\b)|(?P<brace>[{}])',
+    r'"(?P<string>(?>(?:[^"\\]|\\.)*))"\s*(?P<colon>:)?|(?P<number>\b\d{1,4}\b)|(?P<brace>[{}])',
     re.DOTALL,
 )
 _CLAIMS: Final = frozenset({"claim", "text", "statement", "sentence", "answer", "content", "fact"})

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from citations.errors import CannotBeCut, CutterBusy
 from citations.readers.sandbox import child_environment
+from transcripts.unexpected import told_as
 
 PROGRAM: Final = Path(__file__).with_name("worker.py")
 SECONDS: Final = 30  # of CPU time; the last minute of three hours of MP3 takes three
@@ -39,6 +40,7 @@ WRITTEN: Final = {
     "webm": ("webm", "webm", "webm"),
 }
 
+_FAILED: Final = "The audio or video file cannot be cut."
 _turn = threading.Lock()
 
 
@@ -51,6 +53,7 @@ class CutClip:
     lead: int
 
 
+@told_as(CannotBeCut, _FAILED)
 def cut(
     path: Path, media_type: str, target: Path, *, start: int, end: int, most: int = MAX_BYTES
 ) -> CutClip:
@@ -107,5 +110,5 @@ def _ask(request: dict[str, Any]) -> dict[str, Any]:
         )
         answer: dict[str, Any] = json.loads(child.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
-        raise CannotBeCut("The audio or video file cannot be cut.") from error
+        raise CannotBeCut(_FAILED) from error
     return answer

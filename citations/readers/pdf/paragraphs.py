@@ -113,7 +113,8 @@ def _style(lines: Sequence[_TextOfLine]) -> _Style:
     weights: Counter[float] = Counter()
     rights: dict[int, list[float]] = {}
     for line in lines:
-        weights[round(line.line.main.size * 2) / 2] += len(line.text)
+        own = line.line.main.size
+        weights[round(own * 2) / 2 or own] += len(line.text)  # never 0: others are divided by it
         rights.setdefault(line.line.column, []).append(line.line.right)
     size = max(weights, key=lambda key: weights[key], default=10.0)
     ends = {column: sorted(edges)[-1 - (len(edges) - 1) // 10] for column, edges in rights.items()}
@@ -243,7 +244,7 @@ class _PageText:
             or (letter.isspace() and self._letters and self._letters[-1].isspace())
         ):
             return  # soft hyphens within a line are invisible
-        self._put(letter, glyph, line)
+        self._put("-" if letter == HYPHEN and not is_last else letter, glyph, line)
 
     def _put(self, letter: str, glyph: int, line: int) -> None:
         self._letters.append(letter)

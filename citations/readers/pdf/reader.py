@@ -30,6 +30,7 @@ from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
+from transcripts.unexpected import told_as
 
 VERSION = "pdf 2"  # stored in ``Document.read_by``: a change makes documents be read again
 PICTURE_TYPE = "image/webp"  # of ``render``
@@ -44,6 +45,7 @@ KEPT_PAGES = 24  # in memory; the largest take ten megabytes
 MIN_OUTLINE = 3  # pages with entries of a useful outline
 
 _PROGRAM = Path(__file__).with_name("worker.py")
+_reading = told_as(DocumentBroken, "The PDF cannot be read: the program that reads it failed.")
 _READER, _RENDERER = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
 
 
@@ -51,6 +53,7 @@ class _TooSlow(DocumentBroken):
     """A page took too long."""
 
 
+@_reading
 def describe(path: Path) -> Facts:
     """Return the file's metadata. Raises ``DocumentEncrypted`` and ``DocumentBroken``."""
     facts = json.loads(_ask(_READER, path, "describe", OPENING_TIME).blobs[0])
@@ -96,7 +99,7 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
                 lost == number - first + 1 and (lost == MAX_LOST or number == facts.page_count)
             ):
                 raise
-            page = ReadPage(number=number, text="", is_picture=True)
+            page = ReadPage(number=number, text="", is_lost=True)
         spent += time.monotonic() - began
         if spent > READING_TIME:
             raise _TooSlow(
@@ -106,6 +109,7 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
         yield page
 
 
+@_reading
 def render(path: Path, page: int, *, width: int) -> bytes:
     """Return a WebP image of the page, ``width`` pixels wide, or less if it would be too large.
 
@@ -117,6 +121,7 @@ def render(path: Path, page: int, *, width: int) -> bytes:
     return _ask(_RENDERER, path, "render", PAGE_TIME, turn=DRAWING_TURN, **about).blobs[0]
 
 
+@_reading
 def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     """Return the boxes of characters [first, last) of the page's text: one for each line."""
     identity = _identity(path)
@@ -129,17 +134,20 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
 
 
-def text_lines(path: Path, page: int) -> Iterator[tuple[int, int, Box]]:
-    """Yield the lines of the page's text, as characters [first, last), and where they stand."""
+@_reading
+def text_lines(path: Path, page: int) -> list[tuple[int, int, Box]]:
+    """Return the lines of the page's text, as characters [first, last), and where they stand."""
     identity = _identity(path)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
+    lines = []
     first = 0
     for line, run in groupby(prose.lines):
         last = first + sum(1 for _ in run)
         glyphs = [glyph for glyph in prose.origin[first:last] if glyph >= 0]
         if glyphs and laid.lines[line].main.turn == 0:
-            yield first, last, _box(laid, laid.lines[line], glyphs)
+            lines.append((first, last, _box(laid, laid.lines[line], glyphs)))
         first = last
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,7 @@ class _LaidOut:
 Identity: TypeAlias = tuple[str, int, int]
 
 
+@_reading
 def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
     identity = _identity(path)
     laid, prose = _laid_out(identity, number), _prose(identity, number)
@@ -190,6 +199,7 @@ def _identity(path: Path) -> Identity:
 
 
 @lru_cache(maxsize=KEPT_PAGES)
+@_reading
 def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
     codes, styles, geometry = answer.blobs

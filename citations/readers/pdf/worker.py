@@ -39,6 +39,7 @@ MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
 QUALITY = 88  # of WebP images
 FARTHEST = 1e6  # points
+LETTER = (0, 0, 612, 792)  # points: the box of a page that has none
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
 # Bits of a character's style; the next two count the quarter turns of its direction.
 GENERATED, BOLD = 1, 2
@@ -199,10 +200,16 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
     if not 1 <= number <= len(document):
         raise RequestRefused("no such page")
     page = document[number - 1]
-    if not all(0 < side < FARTHEST for side in page.get_size()):
-        page.close()
-        raise RequestRefused("broken")
+    if not _has_usable_size(page):  # its boxes do not meet, or are too large: as if it named none
+        page.set_cropbox(*page.get_mediabox())
+    if not _has_usable_size(page):
+        page.set_mediabox(*LETTER)
+        page.set_cropbox(*LETTER)
     return page
+
+
+def _has_usable_size(page: pypdfium2.PdfPage) -> bool:
+    return all(0 < side < FARTHEST for side in page.get_size())
 
 
 def _is_drawn_on(page: pypdfium2.PdfPage) -> bool:

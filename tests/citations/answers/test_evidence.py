@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import EvidenceSet
+from citations.errors import ModelServerError
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
@@ -17,7 +18,7 @@ from citations.models import Chunk, Level, Node, Source
 from citations.providers import registry
 from citations.readers import source_blocks
 from citations.text import blocks
-from tests.makers import make_document, make_video
+from tests.makers import embed, make_document, make_video
 from transcripts.cues import Cue
 from transcripts.errors import EmptyQuery
 from transcripts.models import Collection
@@ -94,6 +95,20 @@ def test_a_question_longer_than_a_search_takes_is_cut(collection: Collection, sc
         answer_evidence.find(scope, QuestionPart(text="enthalpy " * 1_000)).evidence[0].text
         == TEXTS[1]
     )
+
+
+def test_scores_of_words_alone_do_not_count_as_those_of_words_and_meaning(
+    collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ModelServerError("The server is down.")
+
+    embed(make_document(collection, TEXTS))
+    assert answer_evidence.find(scope, QuestionPart(text="enthalpy")).is_fused
+    monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
+    monkeypatch.setattr(registry, "embedder", fail)
+    late = answer_evidence.find(scope, QuestionPart(text="enthalpy"))
+    assert (late.evidence[0].score, late.is_fused) == (1.0, False)
 
 
 def test_a_question_without_words_is_refused(scope: Scope) -> None:

@@ -4,6 +4,7 @@ how they refuse.
 
 import json
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,9 +13,19 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from citations.api import lecture_shapes
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Source, State, Window, WindowOutcome
+from citations.models import (
+    Citation,
+    Embedding,
+    LectureSession,
+    Source,
+    State,
+    Window,
+    WindowOutcome,
+)
+from citations.providers import registry
 from citations.schemas.lectures import SegmentEventOut
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
@@ -247,8 +258,8 @@ def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_
     body = {"session_id": session, "transcript_text": " ".join(SAID[:3]), "window_index": 4}
     response = post(asking, "rag/query", body)
     answer = good(response)
-    assert set(answer) == {"window_index", "citations", "query_metadata"}
-    assert answer["window_index"] == 4
+    assert set(answer) == {"window_index", "citations", "note", "query_metadata"}
+    assert (answer["window_index"], answer["note"]) == (4, "")
     assert set(answer["query_metadata"]) == {"keywords", "expanded_concepts", "processing_time_ms"}
     assert isinstance(answer["query_metadata"]["processing_time_ms"], int)
     (best, *_) = answer["citations"]
@@ -281,6 +292,63 @@ def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_
     assert Window.objects.get().text == body["transcript_text"]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [
+        (WindowOutcome.NO_DOCUMENTS, "no_documents"),
+        (WindowOutcome.NOT_INDEXED, "not_indexed_yet"),
+        (WindowOutcome.OFF_TOPIC, "off_topic"),
+        (WindowOutcome.TOO_FAR, "too_weak"),
+        (WindowOutcome.TOO_WEAK, "too_weak"),
+    ],
+)
+def test_an_empty_answer_says_why_in_its_header_in_its_note_and_in_the_event(
+    asking: Client,
+    indexed: Source,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    outcome: WindowOutcome,
+    reason: str,
+) -> None:
+    session = begun(asking)["id"]
+    match outcome:
+        case WindowOutcome.NO_DOCUMENTS:
+            indexed.delete()
+        case WindowOutcome.NOT_INDEXED:
+            Embedding.objects.all().delete()
+            indexed.change(state=State.WORDS)
+        case WindowOutcome.OFF_TOPIC:
+            gate = SimpleNamespace(off_topic=lambda _: 0.99)
+            monkeypatch.setattr(registry, "gate", lambda: gate)
+        case WindowOutcome.TOO_FAR:
+            settings.LIVE_DISTANCE_THRESHOLD = 0.01
+        case WindowOutcome.TOO_WEAK:
+            reranker = SimpleNamespace(score=lambda _, texts: [0.1] * len(texts))
+            monkeypatch.setattr(registry, "live_reranker", lambda: reranker)
+    body = {"session_id": session, "transcript_text": " ".join(SAID[:2]), "window_index": 0}
+    for _ in range(2):  # the second time from what is stored
+        response = post(asking, "rag/query", body)
+        answer = good(response)
+        assert Window.objects.get().outcome == outcome
+        assert (answer["citations"], answer["note"]) == ([], reason)
+        assert response["Cuebase-Note"] == reason
+    post(asking, f"sessions/{session}/end")
+    events = heard(asking.get(f"{V1}sessions/{session}/events"))
+    (told,) = [data for name, data in events if name == "citations"]
+    assert (told["citations"], told["note"]) == ([], reason)
+
+
+def test_an_answer_whose_citations_were_deleted_with_their_source_says_so_when_it_is_repeated(
+    asking: Client, indexed: Source
+) -> None:
+    session = begun(asking)["id"]
+    body = {"session_id": session, "transcript_text": " ".join(SAID[:3]), "window_index": 0}
+    assert good(post(asking, "rag/query", body))["citations"]
+    indexed.delete()
+    again = good(post(asking, "rag/query", body))
+    assert (again["citations"], again["note"]) == ([], "no_documents")
+
+
 def test_the_index_of_a_window_of_the_lecture_itself_is_taken(
     asking: Client, lecture: LectureSession
 ) -> None:
@@ -294,6 +362,9 @@ def test_the_index_of_a_window_of_the_lecture_itself_is_taken(
     for wrong in (
         {"transcript_text": ""},
         {"transcript_text": "\0"},
+        {"transcript_text": " \n"},
+        {"window_index": True},
+        {"window_index": "1"},
         {"window_index": -1},
         {"window_index": 10**7},
         {"session_id": "x"},
@@ -303,6 +374,29 @@ def test_the_index_of_a_window_of_the_lecture_itself_is_taken(
     problem(
         post(asking, "rag/query", {**body, "session_id": str(uuid4())}), 404, "lecture_not_found"
     )
+
+
+def test_without_a_limit_all_citations_of_a_lecture_are_listed(
+    asking: Client,
+    lecture: LectureSession,
+    book: Source,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: Any,
+) -> None:
+    address = f"{V1}sessions/{lecture.uuid}/citations"
+    for index in range(40):
+        for rank in (1, 2, 3):
+            cited(lecture, book, index=index, rank=rank)
+    with django_assert_max_num_queries(8):
+        listed = good(asking.get(address))
+    assert (len(listed["citations"]), listed["total"], listed["next"]) == (120, 120, None)
+    order = [(row["window_index"], row["rank"]) for row in listed["citations"]]
+    assert order == [(index, rank) for index in range(40) for rank in (1, 2, 3)]
+    assert len(good(asking.get(f"{address}?offset=100"))["citations"]) == 20
+    problem(asking.get(f"{address}?limit=101"), 422, "invalid_input")
+    monkeypatch.setattr(lecture_shapes, "MAX_LISTED", 50)  # of a lecture without end
+    some = good(asking.get(address))
+    assert (len(some["citations"]), some["total"], some["next"]) == (50, 120, 50)
 
 
 def test_citations_have_exactly_their_fields(
@@ -485,7 +579,7 @@ def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
     assert (response.status_code, response["Content-Type"], response["Cache-Control"]) == (
         200,
         "text/event-stream",
-        "no-store",
+        "private, no-store",
     )
     post(asking, f"sessions/{lecture.uuid}/end")
     assert asking.get(path, {"after": 1}).status_code == 200

@@ -229,7 +229,7 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
 
     def dying(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
         first_pages.append(first)
-        opened = real.read(path, most_pages=most_pages, first=first)
+        opened = real.open(path, most_pages=most_pages, first=first)
         return OpenDocument(
             facts=opened.facts,
             pages=_until_killed(opened) if len(first_pages) == 1 else opened.pages,
@@ -241,7 +241,7 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
                 raise KeyboardInterrupt
             yield page
 
-    monkeypatch.setitem(formats.FORMATS, "text/plain", replace(real, read=dying))
+    monkeypatch.setitem(formats.FORMATS, "text/plain", replace(real, reader=dying))
     with pytest.raises(KeyboardInterrupt):
         document_storage.extract(source)
     document_storage.extract(source)

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import numpy as np
 import pytest
 from django.db import connection
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from citations.caches import Cache
 from citations.errors import InvalidProvider, LectureEnded, ModelError, WindowTaken
@@ -22,7 +24,7 @@ from citations.lectures import events, sessions, speech
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lectures.citation_storage import StoredWindow
-from citations.lectures.stages import Decision
+from citations.lectures.stages import Decision, NearPassage
 from citations.lectures.windows import Utterance
 from citations.models import (
     Chunk,
@@ -37,6 +39,8 @@ from citations.models import (
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
 from citations.schemas.lectures import CitedEventOut
+from citations.search.chunk_rows import Candidate
+from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from tests.citations.providers import tiny_models
 from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
@@ -141,7 +145,7 @@ def test_what_was_said_before_the_book_was_ready_is_looked_up_once_it_is(
 ) -> None:
     book = make_document(collection, PASSAGES, title="Physics")
     early = cite(lecture).window
-    assert early.outcome == WindowOutcome.NO_DOCUMENTS
+    assert early.outcome == WindowOutcome.NOT_INDEXED
     assert lecture_worker.look_up_again(lecture) == 0  # nothing is ready
     embed(book)
     ready(book)
@@ -154,7 +158,7 @@ def test_what_was_said_before_the_book_was_ready_is_looked_up_once_it_is(
     assert early.citations.count() > 0
     assert early.note == ""
     published = lecture.events.filter(kind="citations").order_by("number")
-    assert [event.data["outcome"] for event in published] == ["no_documents", "cited"]
+    assert [event.data["outcome"] for event in published] == ["not_indexed_yet", "cited"]
     assert lecture_worker.look_up_again(lecture) == 0
 
 
@@ -388,6 +392,51 @@ def test_the_cross_encoder_orders_and_leaves_out(
     assert cited.window.note == ""
 
 
+@given(judged=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1) | st.none()), max_size=6))
+def test_ranks_are_the_order_of_the_scores_that_are_sent_with_them(
+    judged: list[tuple[float, float | None]],
+) -> None:
+    passages = [
+        NearPassage(
+            cast(Candidate, number),
+            0.9 - number / 100,
+            Relevance(order=order, likelihood=likelihood, is_likely=True, base=0.0, shares=()),
+        )
+        for number, (order, likelihood) in enumerate(judged)
+    ]
+    for ranked in (
+        lecture_pipeline.rank_by_judge(passages, 4.0),
+        lecture_pipeline._rank_by_score(passages, [order for order, _ in judged]),
+    ):
+        chosen = ranked[: lecture_pipeline.CITED]
+        cited = lecture_pipeline.by_score(chosen)
+        assert set(cited) == set(chosen)
+        assert [match.score for match in cited] == sorted(
+            (match.score for match in cited), reverse=True
+        )
+
+
+def test_the_citations_of_a_window_are_stored_by_the_score_that_is_sent(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.LIVE_DISTANCE_THRESHOLD = 4.0
+
+    def judged(_: str, candidates: Sequence[Any], **__: Any) -> list[Relevance]:
+        return [
+            Relevance(
+                order=0.9, likelihood=0.8 + n / 100, is_likely=True, base=2 - n / 100, shares=()
+            )
+            for n in range(len(candidates))
+        ]
+
+    monkeypatch.setattr(lecture_pipeline, "judge_candidates", judged)
+    cited = cite(lecture).citations
+    scores = [citation.relevance_score or 0 for citation in cited]
+    assert [citation.rank for citation in cited] == [1, 2, 3]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+
+
 def test_a_real_cross_encoder_is_used_where_one_is_here(
     lecture: LectureSession, textbook: Source, settings: Any
 ) -> None:
@@ -417,13 +466,18 @@ def test_documents_that_are_not_indexed_yet_are_told_of(
     lecture: LectureSession, collection: Collection
 ) -> None:
     make_document(collection, PASSAGES)
-    cited = cite(lecture)
-    assert (cited.window.outcome, cited.window.note) == (
-        WindowOutcome.NO_DOCUMENTS,
-        "The documents are still being indexed.",
-    )
+    assert cite(lecture).window.outcome == WindowOutcome.NOT_INDEXED
     embed(make_document(Collection.objects.create(name="Other", slug="other"), PASSAGES))
-    assert cite(lecture).window.note == "The documents are still being indexed."
+    assert cite(lecture).window.outcome == WindowOutcome.NOT_INDEXED
+
+
+def test_a_document_of_which_no_passage_is_stored_yet_is_told_of_unless_it_failed(
+    lecture: LectureSession, collection: Collection
+) -> None:
+    source = Source.objects.create(collection=collection, kind="text", title="Fresh")
+    assert cite(lecture).window.outcome == WindowOutcome.NOT_INDEXED
+    source.change(state=State.FAILED)
+    assert cite(lecture).window.outcome == WindowOutcome.NO_DOCUMENTS
 
 
 @pytest.fixture

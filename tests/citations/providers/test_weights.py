@@ -1,6 +1,7 @@
 """Where weights are found, and which files are a model's."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,53 @@ def test_a_digest_follows_the_file(tmp_path: Path) -> None:
     assert first == weights.digest(path) == weights.sha256(path)
     path.write_bytes(b"ab")
     assert weights.digest(path) == weights.sha256(path) != first
+
+
+def another_process() -> None:
+    weights._digest.cache_clear()
+
+
+def test_the_next_process_reads_only_a_file_that_has_changed(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    models_dir.mkdir()
+    path = tmp_path / SAFE
+    path.write_bytes(b"a")
+    first, kept = weights.digest(path), models_dir / weights.DIGESTS
+    kept.write_text(kept.read_text().replace(first, "remembered"))
+    another_process()
+    assert weights.digest(path) == "remembered"
+    state = path.stat()
+    path.write_bytes(b"b")
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))  # as a copy with its times
+    assert weights.digest(path) == weights.sha256(path) != first
+    another = tmp_path / "other"
+    another.write_bytes(b"c")
+    another.replace(path)
+    assert weights.digest(path) == weights.sha256(path)
+
+
+@pytest.mark.parametrize("kept", ["", "nonsense", "[]", "[" * 100_000, None])
+def test_digests_that_are_lost_are_computed(
+    tmp_path: Path, models_dir: Path, kept: str | None
+) -> None:
+    path = tmp_path / SAFE
+    path.write_bytes(b"a")
+    if kept is not None:
+        models_dir.mkdir()
+        (models_dir / weights.DIGESTS).write_text(kept)
+    assert weights.digest(path) == weights.sha256(path)
+
+
+def test_only_the_newest_digests_are_kept(tmp_path: Path, models_dir: Path) -> None:
+    models_dir.mkdir()
+    for number in range(weights.MAX_DIGESTS + 5):
+        path = tmp_path / str(number)
+        path.write_bytes(bytes([number]))
+        weights.digest(path)
+    kept = json.loads((models_dir / weights.DIGESTS).read_text())
+    assert len(kept) == weights.MAX_DIGESTS
+    assert weights.sha256(path) in kept.values()
 
 
 def test_weights_that_cannot_be_read_are_told(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Searching the library: from a question to passages."""
 
 import math
+import re
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -122,6 +123,7 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
 ) -> None:
     embed(make_document(collection, TEXTS))
     result = search_pipeline.search(scope, "entropy disorder", explain=True)
+    signs = set()
     for passage in result.passages:
         how = passage.explanation
         assert how is not None
@@ -131,7 +133,13 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
         )
         total = how.base + sum(sign.share for sign in how.signs)
         assert passage.score == pytest.approx(1 / (1 + math.exp(-total)))
-        assert how.formula == f"{passage.score:.4f} = 1 / (1 + exp(−{total:.4f}))"
+        formula = re.fullmatch(r"(0\.\d{4}) = 1 / \(1 \+ exp\((-?\d+\.\d{4})\)\)", how.formula)
+        assert formula is not None
+        score, exponent = map(float, formula.groups())
+        assert score == pytest.approx(passage.score, abs=1e-4)
+        assert exponent == pytest.approx(-total, abs=1e-4)
+        signs.add(exponent > 0)
+    assert signs == {True, False}  # both, so that neither is written with two signs
     assert [passage.score for passage in result.passages] == sorted(
         (passage.score for passage in result.passages), reverse=True
     )
@@ -696,6 +704,16 @@ def test_no_text_breaks_a_search(scope: Scope, collection: Collection, query: st
 # Models that are not there
 
 
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let no query be embedded."""
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(registry, "embedder", fail)
+    monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
+
+
 def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
     scope: Scope, collection: Collection
 ) -> None:
@@ -716,12 +734,7 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
     scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     embed(make_document(collection, TEXTS))
-
-    def fail(*_: Any, **__: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr(registry, "embedder", fail)
-    monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
+    failing(monkeypatch, error)
     result = search_pipeline.search(scope, "entropy")
     assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
     assert str(error) in result.notes[0]
@@ -750,6 +763,72 @@ def test_an_embedding_that_takes_too_long_is_not_waited_for(
         release.set()
     assert len(result.passages) == 2
     assert "took more than" in result.notes[0]
+
+
+CALCULUS = (
+    "The slope of the tangent line tells how fast the function changes at a point.",
+    "An integral is the area under the curve of a function between two points.",
+    "The chain rule gives the derivative of a function of a function.",
+    "A series converges when its terms come as near to a limit as you like.",
+)
+
+
+def late(monkeypatch: pytest.MonkeyPatch) -> SearchMode:
+    released = threading.Event()
+    monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
+    monkeypatch.setattr(registry, "embedder", lambda *_, **__: released.wait(0.2))
+    monkeypatch.setattr(query_expansion, "EMBED_SECONDS", 0.02)
+    return SearchMode.BOTH
+
+
+def down(monkeypatch: pytest.MonkeyPatch) -> SearchMode:
+    failing(monkeypatch, ModelServerError("The server is down."))
+    return SearchMode.BOTH
+
+
+def missing(monkeypatch: pytest.MonkeyPatch) -> SearchMode:
+    failing(monkeypatch, ModelMissing("The model is not here."))
+    return SearchMode.BOTH
+
+
+def nothing_embedded(_: pytest.MonkeyPatch) -> SearchMode:
+    EmbeddingSpace.objects.all().delete()
+    return SearchMode.BOTH
+
+
+def not_wanted(_: pytest.MonkeyPatch) -> SearchMode:
+    return SearchMode.WORDS
+
+
+@pytest.mark.parametrize("without", [late, down, missing, nothing_embedded, not_wanted])
+@pytest.mark.parametrize(
+    ("query", "is_answered"),
+    [
+        ("What does the slope of the tangent line tell?", True),
+        ("slope", True),
+        ("areas and curves", True),
+        ("How long do I roast a chicken in the oven until its skin changes?", False),
+        ("asdkjhqwekjh zzzxq function vbnmqwe", False),
+        ("Wie lange muss ein Huhn in den Ofen, bis point und line knusprig sind?", False),
+    ],
+)
+def test_where_meaning_is_not_compared_words_tell_whether_anything_answers(
+    scope: Scope,
+    collection: Collection,
+    monkeypatch: pytest.MonkeyPatch,
+    without: Callable[[pytest.MonkeyPatch], SearchMode],
+    query: str,
+    is_answered: bool,
+) -> None:
+    embed(make_document(collection, CALCULUS, language="en"))
+    results = search_pipeline.search(scope, query, mode=without(monkeypatch))
+    assert results.passages[0].score == 1.0, "the order of the words, as before"
+    assert (results.passages[0].is_likely, results.nothing_relevant) == (
+        is_answered,
+        not is_answered,
+    )
+    assert all(passage.relevance is not None for passage in results.passages)
+    assert is_answered or search_pipeline.JUDGED_BY_WORDS in results.notes
 
 
 def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(

@@ -47,20 +47,25 @@ NAME = '<b class="speaker">Ann:</b>'
 
 def test_who_speaks_is_bold_within_marks_as_without() -> None:
     text = "Ann: A fee."
-    assert with_marks(text, Line(start=0, text=text)) == f"{NAME} A fee."
-    quote = Line(start=0, text=text, quote=((0, 11),))
+    assert with_marks(text, Line(start=0, text=text, speaker="Ann")) == f"{NAME} A fee."
+    quote = Line(start=0, text=text, quote=((0, 11),), speaker="Ann")
     assert with_marks(text, quote) == (
         f'<mark class="quoted">{NAME}</mark><mark class="quoted"> A fee.</mark>'
     )
-    match = Line(start=0, text=text, matches=((0, 3),))
+    match = Line(start=0, text=text, matches=((0, 3),), speaker="Ann")
     assert with_marks(text, match) == (
         '<mark class="looked-for"><b class="speaker">Ann</b></mark><b class="speaker">:</b> A fee.'
     )
     highlight = ColoredSpan(0, 11, "yellow", uuid4())
-    shown = with_marks(text, Line(start=0, text=text, highlights=(highlight,)))
+    shown = with_marks(text, Line(start=0, text=text, highlights=(highlight,), speaker="Ann"))
     classes = f"highlight highlight-yellow highlight-{highlight.highlight}"
     assert f'<mark class="{classes}">' in shown
     assert f"</button>{NAME}</mark>" in shown
+
+
+@pytest.mark.parametrize("text", ["The reason is simple: a fee.", "Note: a fee.", "Ann: A fee."])
+def test_nothing_is_bold_where_nobody_is_named(text: str) -> None:
+    assert with_marks(text, Line(start=0, text=text)) == text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from citations.text.speakers import Turns, begins_turn, label_length
+from citations.text.speakers import LABEL, Turns, begins_turn, label_length
 
 TALK = (
     "Welcome. Ann Lee: What is a limit? PhD D: One thing: it is where a sequence goes. "
@@ -66,6 +66,55 @@ def test_a_cue_begins_a_turn_though_the_one_before_it_has_no_full_stop() -> None
 )
 def test_where_no_two_people_speak_twice_nobody_is_named(talk: str) -> None:
     assert Turns(talk).turn_at(len(talk) - 1).name == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ann",
+        "ANN LEE",
+        "Speaker 1",
+        "MAN #2",
+        "The Host",
+        "Dr. Müller-Lüdenscheidt",
+        "Prof. Anne d’Arcy",
+        "Ludwig van Beethoven",
+        "Élodie Durand",
+        "Mr. J. R. O'Neill",
+        "María de la Cruz",
+        "Иван Петров",
+        "Ελένη Παππά",
+        "田中さん",
+        "יעל",
+    ],
+)
+def test_what_looks_like_a_name_is_one(name: str) -> None:
+    label = LABEL.match(f"{name}: Yes.")
+    assert label is not None
+    assert label[0] == f"{name}:"
+    assert label_length(f"{name}: Yes.", name) == len(name) + 2
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "The reason is simple",
+        "Here is the thing",
+        "Step one",
+        "Remember this",
+        "In other words",
+        "Three points follow",
+        "So what happens next",
+        "Une chose à part",
+        "Die Frage ist älter",
+        "Вопрос такой",
+        "Ena ερώτημα",
+    ],
+)
+def test_a_clause_before_a_colon_names_nobody(clause: str) -> None:
+    assert LABEL.search(f"{clause}: it rains.") is None
+    talk = f"{clause}: it rains. Ann: Yes. {clause}: it snows. Ann: No."
+    assert Turns(talk).names == frozenset()
 
 
 def test_what_two_people_say_is_of_none_of_them() -> None:

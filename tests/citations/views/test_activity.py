@@ -456,7 +456,7 @@ def test_a_channel_is_changed_by_editors_only(
 def test_the_stream_of_a_finished_job_ends(page: Client, failed: Job) -> None:
     response: Any = page.get(f"/jobs/{failed.pk}/events/")
     assert response["Content-Type"] == "text/event-stream"
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
 
 
 def test_the_list_of_what_is_going_on_comes_with_the_counter_of_the_header(

@@ -190,7 +190,7 @@ def test_highlights_of_a_web_page_are_marked_in_its_markup(page: Client, book: S
 def test_scripts_get_what_the_toolbar_of_a_highlight_shows(page: Client, book: Source) -> None:
     highlight = keep(page, book, "error", page="1", note="**Why?**", tags="exam")
     response = page.get(f"/highlights/{highlight.uuid}/", **HTMX)
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
     [details] = LexborHTMLParser(text_of(response)).css(".selection-details")
     assert details.attributes["data-note"] == "**Why?**"
     assert details.attributes["data-quote"] == "error"

@@ -25,7 +25,7 @@ from citations.readers.page import ReadPage
 from citations.views import lectures as views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_paper, make_source, make_video
-from transcripts.models import Collection
+from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -194,6 +194,22 @@ def test_nonsense_in_the_form_counts_as_empty(page: Client, owner: User) -> None
         {"title": "a\x00b", "transcript": "soon", "collection": "lectures", "source": "no-id"},
     )
     assert not LectureSession.objects.filter(transcript__isnull=False).exists()
+
+
+def test_the_collection_that_has_most_to_cite_is_chosen_at_first(
+    page: Client, owner: User, collection: Collection
+) -> None:
+    library = Collection.objects.create(name="Library", slug="library")
+    Membership.objects.create(user=owner, collection=library, role=Role.OWNER)
+    chosen = re.compile(r'<option value="([^"]*)"\s+selected>')
+    assert chosen.findall(text_of(page.get("/lectures/new/"))) == ["library"]
+    make_document(collection, ["Said once."], title="A")
+    assert chosen.findall(text_of(page.get("/lectures/new/"))) == [collection.slug]
+    for title in "BC":
+        make_document(library, ["Said twice."], title=title)
+    assert chosen.findall(text_of(page.get("/lectures/new/"))) == ["library"]
+    asked = text_of(page.get(f"/lectures/new/?collection={collection.slug}"))
+    assert chosen.findall(asked) == [collection.slug]
 
 
 def test_what_could_not_be_read_cannot_be_chosen(
@@ -455,7 +471,7 @@ def test_a_window_s_cards_and_numbers_are_a_fragment(
 ) -> None:
     cite(lecture, book, index=2, last=5)
     answer = page.get(path(lecture, "windows/2/"), **HTMX)
-    assert answer["Cache-Control"] == "no-store"
+    assert answer["Cache-Control"] == "private, no-store"
     assert 'data-refs-of="5"' in text_of(answer)
     assert text_of(answer).count("data-cite>") == 1
     assert len(SHOWN.findall(text_of(answer))) == 3

@@ -95,7 +95,7 @@ def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper
     assert "<html" not in html
     assert "data-page-view" in html
     assert "Close" in html
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
 
 
 def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, paper: Source) -> None:

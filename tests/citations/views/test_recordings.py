@@ -447,9 +447,12 @@ def test_paragraphs_have_whole_sentences_a_time_and_the_chapters_that_begin(
 
 
 def test_who_speaks_is_told_from_what_is_said(page: Client, collection: Collection) -> None:
-    cues = [Cue(start=0, end=5_000, text="Ada <i>K.</i>: no"), Cue(5_000, 9_000, "Ada: Yes.")]
+    said = ["Ada <i>K.</i>: no", "Ada: Yes.", "Bo: Why?", "The reason is simple: it rains."]
+    said += ["Note: it pours.", "Ada: So.", "Bo: I see."]
+    cues = [Cue(1_000 * n, 1_000 * n + 900, text) for n, text in enumerate(said)]
     text = text_of(page.get(f"/videos/{make_video(collection, cues=cues).pk}/"))
     assert '<b class="speaker">Ada:</b> Yes.' in text
+    assert text.count('<b class="speaker">') == 4
     assert "Ada &lt;i&gt;K.&lt;/i&gt;: no" in text
 
 

@@ -322,7 +322,7 @@ def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(
     assert "<html" not in text_of(response)
     assert hits(response)
     assert response["HX-Push-Url"] == "/search/?q=network&mode=words"
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
 
 
 def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:

@@ -1,8 +1,10 @@
 """`kb add` with documents: a file's content decides what it is."""
 
+import zlib
 from pathlib import Path
 
 from citations.models import Page, Source, State
+from tests.citations.readers.pdf.bombs import page
 from tests.kbsite.cli.conftest import Kb
 from transcripts.models import Video
 
@@ -57,6 +59,14 @@ def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
     assert "added" not in output
     assert Source.objects.get().state == State.FAILED
     assert [row["state"] for row in kb("sources", "--json").json["sources"]] == ["failed"]
+
+
+def test_a_document_of_letters_without_height_is_added(kb: Kb, tmp_path: Path) -> None:
+    said = b"".join(b"1 0 0 1 72 %d Tm (ab) Tj " % y for y in (700, 690, 680))
+    (tmp_path / "tiny.pdf").write_bytes(page(zlib.compress(b"BT /F 0.1 Tf " + said + b"ET")))
+    kb("add", tmp_path / "tiny.pdf")
+    assert Source.objects.get().state != State.FAILED
+    assert Page.objects.get().text.split() == ["ab"] * 3
 
 
 def test_a_document_is_deleted_after_a_question(kb: Kb, tmp_path: Path) -> None:

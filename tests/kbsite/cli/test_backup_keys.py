@@ -14,6 +14,7 @@ from kbsite.cli import backup_keys, backups
 from tests.fork_server import Fork
 from tests.instance import Instance, kill, wait_until
 from tests.kbsite.cli.conftest import Kb, kb_in
+from tests.programs import require_program
 from transcripts.errors import InvalidInput
 
 
@@ -157,11 +158,8 @@ def test_a_key_is_not_written_into_the_data_directory(kb: Kb) -> None:
 
 def test_a_backup_can_be_encrypted_for_an_ssh_key(kb: Kb, tmp_path: Path) -> None:
     key = tmp_path / "id_ed25519"
-    command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
-    try:
-        subprocess.run(command, check=True)
-    except FileNotFoundError:
-        pytest.skip("ssh-keygen is not installed")
+    keygen = require_program("ssh-keygen")
+    subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     kb("db", "backup", tmp_path / "b", "--recipient", f"{key}.pub")
     assert kb("db", "verify", tmp_path / "b", "--identity", key, "--json").json["encrypted"]
 

@@ -1,11 +1,13 @@
 """config and doctor."""
 
 import os
+import stat
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
@@ -13,7 +15,7 @@ from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
 from citations.readers.formats import MARKDOWN
 from kbsite import settings
-from kbsite.cli import config
+from kbsite.cli import config, doctor
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
@@ -85,6 +87,59 @@ def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
     for ran in (kb("config"), kb("config", "--json")):
         assert "hunter2" not in ran.out
         assert config.MASK in ran.out
+
+
+def test_secrets_inside_addresses_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "http://someone:hunter2@host/v1?api_key=hunter2"
+    for name, option in settings.OPTIONS.items():
+        is_list = isinstance(option.default, list)
+        if (is_list or isinstance(option.default, str)) and not name.endswith("_DIR"):
+            monkeypatch.setattr(settings, name, [address] if is_list else address)
+    for ran in (kb("config"), kb("config", "--json")):
+        assert "hunter2" not in ran.out
+        assert ran.out.count(config.MASK) > 20
+
+
+def test_the_check_of_a_provider_shows_no_secret_of_its_address(
+    kb: Kb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer = "http://someone:hunter2@127.0.0.1:9?key=hunter2"
+    monkeypatch.setattr(django_settings, "OIDC_ISSUER", issuer)
+    for ran in (kb("doctor", code=1), kb("doctor", "--json", code=1)):
+        assert "hunter2" not in ran.out
+
+
+def data_dir(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make a data directory as a loose umask does."""
+    (folder / "queue").mkdir(parents=True)
+    (folder / "secret_key").touch()
+    for path, mode in ((folder, 0o755), (folder / "queue", 0o775), (folder / "secret_key", 0o644)):
+        path.chmod(mode)
+    monkeypatch.setattr(settings, "DATA_DIR", folder)
+
+
+def modes(folder: Path) -> list[str]:
+    paths = (folder, folder / "queue", folder / "secret_key")
+    return [f"{stat.S_IMODE(path.stat().st_mode):o}" for path in paths]
+
+
+def test_the_doctor_closes_the_data_directory_to_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data_dir(monkeypatch, tmp_path / "data")
+    assert doctor._data_dir()[1].endswith("which was open to other users and is closed now")
+    assert modes(tmp_path / "data") == ["700", "700", "600"]
+    assert doctor._data_dir() == (True, str(tmp_path / "data"), "")
+
+
+def test_the_doctor_leaves_a_group_that_was_let_in_on_purpose(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    data_dir(monkeypatch, tmp_path / "data")
+    (tmp_path / "data").chmod(0o2775)
+    doctor._data_dir()
+    assert modes(tmp_path / "data") == ["2770", "700", "600"]
+    assert doctor._data_dir()[1].endswith(", open to its group")
 
 
 def test_the_secret_key_that_is_kept_in_the_data_directory_is_not_shown(

@@ -70,6 +70,9 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(
     output = serving.output()
     assert f"{serving.url}/mcp" in output
     assert str(home) in output
+    steps = ("Starting the database", "Loading the sample library", "Starting the web server")
+    places = [output.index(step) for step in (*steps, "Cuebase is running")]
+    assert places == sorted(places)
     with requests.Session() as browser:
         assert "/sign-in" in browser.get(serving.url, timeout=30).url
         first = browser.get(serving.link, timeout=30)

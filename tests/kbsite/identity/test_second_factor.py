@@ -10,12 +10,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from kbsite import rate_limits
+from kbsite import sign_in as throttle
 from kbsite.models import SignInLink
 from tests.makers import make_user
 from transcripts.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
-PASSWORD = "correct horse battery"
+PASSWORD, OLD = "correct horse battery", "old_password"
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +84,41 @@ def test_codes_are_counted_as_passwords_are(ada: User) -> None:
     assert statuses[-1] == 429
     assert thief.post("/sign-in/code/", {"code": code_of(secret, steps=1)}).status_code == 429
     assert AuditEntry.objects.filter(action="refuse", thing="ada").exists()
+
+
+def test_codes_that_are_right_are_never_counted(ada: User) -> None:
+    browser = Client()
+    sign_in(browser)
+    _, codes = add_app(browser)
+    for code in codes:
+        fresh = Client()
+        sign_in(fresh)
+        assert fresh.post("/sign-in/code/", {"code": "000000"}).status_code == 200
+        rate_limits.uncount_failure("codes", "ada", throttle.BY_CODE)  # of that one
+        assert fresh.post("/sign-in/code/", {"code": code})["Location"] == "/tokens/"
+
+
+def test_who_has_the_password_cannot_stop_a_browser_that_is_known(ada: User) -> None:
+    browser = Client()
+    sign_in(browser)
+    secret, _ = add_app(browser)
+    browser.post("/sign-out/")
+    thief = Client()
+    sign_in(thief)
+    assert [thief.post("/sign-in/code/", {"code": "0"}).status_code for _ in range(11)][-1] == 429
+    sign_in(browser)
+    answer = browser.post("/sign-in/code/", {"code": code_of(secret, steps=1)})
+    assert answer["Location"] == "/tokens/"
+
+
+def test_a_session_that_was_left_open_guesses_no_password(ada: User) -> None:
+    left_open = Client()
+    left_open.force_login(ada)
+    for path, field in (("/second-factor/confirm/", "password"), ("/account/password/", OLD)):
+        rate_limits.forget()
+        new = {"new_password1": "other words of ada", "new_password2": "other words of ada"}
+        statuses = [left_open.post(path, {field: "x", **new}).status_code for _ in range(11)]
+        assert statuses == [200] * 10 + [429]
 
 
 def test_a_recovery_code_is_good_once(ada: User) -> None:

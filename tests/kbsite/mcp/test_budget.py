@@ -65,12 +65,28 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
     assert "".join(" ".join(bodies).split()) == "".join(whole.split())
     assert len(pages) > 1
     assert all(tokens(page) <= budget for page in pages)
+    for number, page in enumerate(pages, start=1):
+        assert f"\nWhole transcript, page {number} of {len(pages)}, http" in page
+
+
+def test_a_page_of_a_large_transcript_does_not_claim_to_be_all_of_it(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    make_video(shelf.collection, cues=make_cues(2_000))
+    everything = {"videoId": "lecture-1", "includeFullTranscript": True}
+    first = reply(endpoint.call(shelf.token, "get_transcript", **everything, maxTokens=600))
+    assert "This is the whole transcript" not in first
+    assert re.search(r"\nWhole transcript, page 1 of \d\d+, http", first)
+    assert "More follows: repeat this call" in first
+    whole = reply(endpoint.call(shelf.token, "get_transcript", **everything, maxTokens=100_000))
+    assert "This is the whole transcript" in whole
+    assert "page 1" not in whole
 
 
 def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
     endpoint: Endpoint, shelf: Shelf
 ) -> None:
-    make_video(shelf.collection, cues=make_cues(2_000))
+    make_video(shelf.collection, cues=make_cues(1_000))
     result = endpoint.call(
         shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
     )

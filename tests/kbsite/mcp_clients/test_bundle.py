@@ -51,6 +51,7 @@ def test_the_tool_of_the_specification_finds_nothing_wrong(tmp_path: Path) -> No
 def test_its_program_relays_to_the_server(
     endpoint: Endpoint, shelf: Shelf, tmp_path: Path, mode: str
 ) -> None:
+    suite.require_node()
     make_video(shelf.collection, title="Ünïcode lecture")
 
     async def work(client: Client) -> Any:
@@ -64,6 +65,8 @@ def test_its_program_relays_to_the_server(
 
 @pytest.mark.node
 def test_its_program_says_why_a_server_does_not_answer(endpoint: Endpoint, tmp_path: Path) -> None:
+    suite.require_node()
+
     async def work(client: Client) -> Any:
         return await client.list_tools()
 
@@ -77,7 +80,6 @@ def test_its_program_says_why_a_server_does_not_answer(endpoint: Endpoint, tmp_p
 
 def _talk(work: Any, folder: Path, address: str, token: str, *, mode: str) -> Any:
     """Start the program as Claude Desktop does, and return what ``work`` returns."""
-    suite.require_node()
     entry = unpacked(folder)["server"]["entry_point"]
     program = StdioServerParameters(
         command=suite.node(),

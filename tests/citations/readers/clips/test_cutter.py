@@ -149,3 +149,14 @@ while True: pass
     )
     assert 0 < int(child.stdout) <= 2 * 1024**3
     assert child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+@pytest.mark.parametrize("answer", ["", "{}", "[]", '{"format": "exe", "has_pictures": 1}'])
+def test_a_child_that_answers_nonsense_cuts_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str
+) -> None:
+    program = tmp_path / "child.py"
+    program.write_text(f"print({answer!r})")
+    monkeypatch.setattr(cutter, "PROGRAM", program)
+    with pytest.raises(CannotBeCut, match="cannot be cut"):
+        cutter.cut(tmp_path / "file", "audio/wav", tmp_path / "clip", start=0, end=1_000)

@@ -26,14 +26,16 @@ def _stream(data: bytes, about: bytes = b"") -> bytes:
     return b"<<%s/Length %d>>stream\n%s\nendstream" % (about, len(data), data)
 
 
-def _page(content: bytes, *more: bytes, box: bytes = b"0 0 612 792") -> bytes:
-    """Write a page with a compressed content, and further objects from number 6 on."""
+def page(content: bytes, *more: bytes, boxes: bytes = b"/MediaBox[0 0 612 792]") -> bytes:
+    """Write a page with a compressed content, and further objects from number 6 on.
+
+    ``boxes`` are the entries that say how large it is, and how it is turned.
+    """
     return _file(
         [
             b"<</Type/Catalog/Pages 2 0 R>>",
             b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-            b"<</Type/Page/Parent 2 0 R/MediaBox[%s]/Resources%s/Contents 5 0 R>>"
-            % (box, _RESOURCES),
+            b"<</Type/Page/Parent 2 0 R%s/Resources%s/Contents 5 0 R>>" % (boxes, _RESOURCES),
             b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
             _stream(content, b"/Filter/FlateDecode"),
             *more,
@@ -79,7 +81,7 @@ def _laughs(depth: int = 12) -> bytes:
     """Write forms each of which draws the next one twenty times."""
     about = b"/Type/XObject/Subtype/Form/BBox[0 0 600 700]/Resources<</XObject<</X %d 0 R>>>>"
     forms = [_stream(b"/X Do " * 20, about % (7 + number)) for number in range(depth)]
-    return _page(zlib.compress(b"/X Do"), *forms, _stream(b"0 0 5 5 re f", about % 6))
+    return page(zlib.compress(b"/X Do"), *forms, _stream(b"0 0 5 5 re f", about % 6))
 
 
 def _text(content: bytes) -> bytes:
@@ -88,7 +90,7 @@ def _text(content: bytes) -> bytes:
 
 def _chain(length: int) -> bytes:
     """Write cross-reference tables each of which refers to the one before."""
-    out = bytearray(_page(_text(b"")))
+    out = bytearray(page(_text(b"")))
     previous = int(out[out.rindex(b"startxref\n") + 10 :].split()[0])
     for _ in range(length):
         start = len(out) + 1
@@ -115,16 +117,16 @@ def _endless_outline() -> bytes:
 
 
 BOMBS: Final[dict[str, Callable[[], bytes]]] = {
-    "4 GB of spaces": lambda: _page(_inflating(b" " * MEGABYTE, 4096)),
-    "ten million operators": lambda: _page(_inflating(b"0 0 m 1 1 l S\n" * 10_000, 1_000)),
-    "200,000 letters on one line": lambda: _page(
+    "4 GB of spaces": lambda: page(_inflating(b" " * MEGABYTE, 4096)),
+    "ten million operators": lambda: page(_inflating(b"0 0 m 1 1 l S\n" * 10_000, 1_000)),
+    "200,000 letters on one line": lambda: page(
         zlib.compress(
             b"BT /F 8 Tf %s ET"
             % b"".join(b"1 0 0 1 %d 700 Tm (x) Tj\n" % (n % 600) for n in range(200_000))
         )
     ),
     "forms in forms in forms": _laughs,
-    "an image of 60,000 pixels a side": lambda: _page(
+    "an image of 60,000 pixels a side": lambda: page(
         _text(b"q 600 0 0 700 0 0 cm /X Do Q"),
         _stream(
             _inflating(bytes(MEGABYTE), 3_434),
@@ -132,10 +134,10 @@ BOMBS: Final[dict[str, Callable[[], bytes]]] = {
             b"/ColorSpace/DeviceGray/Filter/FlateDecode",
         ),
     ),
-    "a million brackets": lambda: _page(_text(b"[" * MEGABYTE + b"]" * MEGABYTE)),
-    "a million saved states": lambda: _page(_text(b"q " * MEGABYTE)),
-    "a page of a kilometre": lambda: _page(_text(b""), box=b"0 0 999999 999999"),
-    "a page without end": lambda: _page(_text(b""), box=b"0 0 99999999999 99999999999"),
+    "a million brackets": lambda: page(_text(b"[" * MEGABYTE + b"]" * MEGABYTE)),
+    "a million saved states": lambda: page(_text(b"q " * MEGABYTE)),
+    "a page of a kilometre": lambda: page(_text(b""), boxes=b"/MediaBox[0 0 999999 999999]"),
+    "a page without end": lambda: page(_text(b""), boxes=b"/MediaBox[0 0 99999999999 99999999999]"),
     "pages that contain each other": _cycle,
     "two billion pages": lambda: _file(
         [

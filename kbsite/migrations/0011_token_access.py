@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     """A token may read, write or manage; one that could write no longer manages."""
 
     dependencies = [
-        ('kbsite', '0009_delivery_crashes'),
+        ('kbsite', '0010_keyed_requests_begin_work'),
     ]
 
     operations = [
