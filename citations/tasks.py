@@ -12,8 +12,6 @@ from celery import shared_task
 from django.conf import settings
 from django.db.models.functions import Now
 
-from citations.documents import page_images
-from citations.documents import storage as document_storage
 from citations.guide import storage as guide_storage
 from citations.ingest import lanes, selection
 from citations.ingest import pipeline as ingest_pipeline
@@ -21,16 +19,8 @@ from citations.lectures import worker as lecture_worker
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import (
-    AbstractsRequest,
-    Archive,
-    Deletion,
-    EmbeddingSpace,
-    Guide,
-    Source,
-    expired,
-)
-from citations.notebook import archives, shared_clips
+from citations.models import AbstractsRequest, Archive, Deletion, EmbeddingSpace, Guide, Source
+from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.vectors import hnsw
@@ -133,16 +123,11 @@ def sweep() -> None:
 
 @shared_task
 def tend() -> None:
-    """Build missing indexes, outlines and topics, and delete leftovers."""
+    """Build missing indexes, outlines and topics."""
     if space := vector_space.locked():
         hnsw.ensure(space)
     if not outline_storage.catch_up():
         topics.tend()
-    migration.delete_leftovers()
-    expired().delete()
-    document_storage.prune()
-    page_images.prune()
-    shared_clips.prune()
 
 
 @shared_task

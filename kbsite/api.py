@@ -21,15 +21,12 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic_core import to_jsonable_python
 
-from citations.api import event_shapes
 from citations.api import router as citations
-from kbsite import errors, idempotency, operations
+from kbsite import api_description, errors, operations
 from kbsite.auth import Caller
 from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
-from kbsite.models.keyed_requests import MAX_KEY
-from kbsite.webhooks.api import described_messages
 from kbsite.webhooks.api import router as webhooks
 from transcripts.access import needed_by
 from transcripts.api import router as transcripts
@@ -113,7 +110,7 @@ class Api(NinjaAPI):
         return _describe(self, prefix, get_language())
 
     def describe(self, prefix: str) -> OpenAPISchema:
-        """Describe the content too, and give errors their media type, not that of the results."""
+        """Describe the content too, and what middlewares add."""
         schema = super().get_openapi_schema(path_prefix=prefix)
         needed = {
             operation.view_func.__name__: needed_by(operation.view_func)
@@ -124,61 +121,14 @@ class Api(NinjaAPI):
         for methods in schema["paths"].values():
             for operation in methods.values():
                 operation["security"] = operations.security(needed[operation["operationId"]])
-                for status, response in operation["responses"].items():
-                    if status >= 400 and "application/json" in response.get("content", {}):
-                        content = response["content"].pop("application/json")
-                        response["content"] = {errors.PROBLEM: content}
-        content = description.describe(resources)
-        schema["paths"] |= content["paths"]
         schema["components"]["securitySchemes"]["OAuth"] = operations.OAUTH
-        components = schema["components"]["schemas"]
-        schema["components"]["schemas"] = (
-            event_shapes.components() | components | content["components"]["schemas"]
-        )
-        for methods in schema["paths"].values():
-            _describe_versions(methods)
-            if "post" in methods:
-                _describe_key(methods["post"])
-        schema["webhooks"] = described_messages()
+        schema.update(api_description.complete(schema, description.describe(resources)))
         return schema
 
 
 @lru_cache(maxsize=8)  # languages; the same for all callers, and takes more than half a second
 def _describe(described: Api, prefix: str, language: str | None) -> OpenAPISchema:
     return described.describe(prefix)
-
-
-def _describe_versions(methods: dict[str, Any]) -> None:
-    """Describe what ``kbsite.conditional_requests`` adds to the operations of an address."""
-    if "get" not in methods:
-        return
-    methods["get"]["responses"]["304"] = {"description": "If-None-Match names this version."}
-    header = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "required": False}
-    problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
-    for method in methods.keys() & {"put", "patch", "delete"}:
-        operation = methods[method]
-        operation["parameters"] = [*operation.get("parameters", ()), header]
-        refusal = {"description": "If-Match names another version.", "content": problem}
-        operation["responses"]["412"] = refusal
-
-
-def _describe_key(operation: dict[str, Any]) -> None:
-    """Describe what ``kbsite.idempotency`` adds to an operation."""
-    schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"}
-    about = "Sent again with the key and body of an answered request, it repeats that answer."
-    header = {"name": idempotency.HEADER, "in": "header", "required": False, "schema": schema}
-    operation["parameters"] = [*operation.get("parameters", ()), {**header, "description": about}]
-    replayed = {"schema": {"const": "true"}, "description": "This answer was given before."}
-    for status, answer in operation["responses"].items():
-        if 200 <= int(status) < 300:
-            answer.setdefault("headers", {})[idempotency.REPLAYED] = replayed
-    problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
-    conflict = {"description": "Such as: the first request with its key runs.", "content": problem}
-    statuses = {str(status): status for status in operation["responses"]}
-    conflict = operation["responses"].setdefault(statuses.get("409", "409"), conflict)
-    about = "Seconds until the first request may have ended, if it still runs."
-    retry = {"schema": {"type": "integer", "minimum": 1}, "description": about}
-    conflict.setdefault("headers", {})["Retry-After"] = retry
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -202,8 +152,9 @@ api = Api(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
         "/api/content/ has what the library holds as resources."
     ),
-    docs_url=None,  # kbsite.api_pages
-    docs_decorator=for_members,
+    openapi_url=None,  # kbsite.api_pages
+    docs_url=None,
+    servers=[{"url": "/"}],
     auth=[Bearer(), Session()],
     renderer=ShapeRenderer(),
     urls_namespace="api-v1",

@@ -1,36 +1,19 @@
-"""The OpenAPI document as people read it: groups of operations with parameters and examples.
+"""The OpenAPI document as people read it: groups of operations with parameters and headers.
 
 Pure: a document in, values out.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
+from urllib.parse import quote_plus
 
-Schema = Mapping[str, Any]
+from kbsite.openapi import Schema, is_success, resolve, type_of
 
 MESSAGES: Final = "webhooks"  # the group that also has the messages to webhooks
-_GROUPS: Final = {
-    "sources": ("sources", "jobs", "feeds", "transcripts", "youtube"),
-    "search": ("search", "marks", "verify"),
-    "ask": ("ask", "answers", "quotations", "conversations"),
-    "lectures": ("sessions", "rag", "citations"),
-    "notebook": ("notes", "highlights", "shared-links", "archives"),
-    MESSAGES: ("webhooks",),
-    "content": (),
-}
-GROUPS: Final = tuple(_GROUPS)
-_DEEPEST: Final = 5  # levels of an example
 _STREAM: Final = "text/event-stream"
 _FORM: Final = "multipart/form-data"
-_FORMATS: Final = {
-    "date": "2026-01-31",
-    "date-time": "2026-01-31T12:00:00Z",
-    "uuid": "0c9d1b44-2f6e-4f7c-9d0e-3f6f2d3c9a51",
-    "uri": "https://example.org/",
-    "binary": "talk.vtt",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +26,7 @@ class Field:
     is_required: bool
     place: str = ""
     default: str = ""
+    example: str = ""
     choices: tuple[str, ...] = ()
     is_many: bool = False
 
@@ -61,6 +45,7 @@ class DescribedAnswer:
     status: str
     about: str
     content: Content | None
+    headers: tuple[Field, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,56 +73,49 @@ class Operation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     slug: str
+    title: str
+    about: str
     operations: tuple[Operation, ...]
     messages: tuple[Operation, ...] = ()
 
 
-def read(document: Mapping[str, Any], *, origin: str) -> tuple[Group, ...]:
-    """Return the groups of an OpenAPI document, whose server is at ``origin``."""
-    schemas = document["components"]["schemas"]
-    operations: dict[str, list[Operation]] = {slug: [] for slug in _GROUPS}
-    for path, methods in document["paths"].items():
-        for method, described in methods.items():
-            operation = _operation(method, path, described, schemas, origin)
-            operations[group_of(path)].append(operation)
-    messages = [
-        _operation("post", kind, methods["post"], schemas, origin="")
-        for kind, methods in document.get("webhooks", {}).items()
+def read(document: Mapping[str, Any]) -> tuple[Group, ...]:
+    """Return the groups of an OpenAPI document: its tags, with the operations that have each."""
+    origin, components = document["servers"][0]["url"].rstrip("/"), document["components"]
+    tagged = [
+        (described["tags"], _operation(method, path, described, components, origin))
+        for path, methods in document["paths"].items()
+        for method, described in methods.items()
     ]
+    messages = tuple(
+        _operation("post", kind, methods["post"], components, origin="")
+        for kind, methods in document.get("webhooks", {}).items()
+    )
     return tuple(
         Group(
-            slug=slug,
-            operations=tuple(operations[slug]),
-            messages=tuple(messages) if slug == MESSAGES else (),
+            slug=tag["name"],
+            title=tag["x-displayName"],
+            about=tag["description"],
+            operations=tuple(operation for tags, operation in tagged if tag["name"] in tags),
+            messages=messages if tag["name"] == MESSAGES else (),
         )
-        for slug in _GROUPS
+        for tag in document["tags"]
     )
-
-
-def group_of(path: str) -> str:
-    """Return the slug of the group of an address, such as /api/v1/search."""
-    _, _, root, segment, *_ = path.split("/")
-    if root == "content":
-        return "content"
-    return next(slug for slug, segments in _GROUPS.items() if segment in segments)
 
 
 def _operation(
-    method: str, path: str, described: Mapping[str, Any], schemas: Schema, origin: str
+    method: str, path: str, described: Mapping[str, Any], components: Schema, origin: str
 ) -> Operation:
+    schemas = components["schemas"]
     parameters = tuple(
-        _parameter(declared, schemas) for declared in described.get("parameters", ())
+        _parameter(declared, schemas, declared["in"])
+        for declared in described.get("parameters", ())
     )
-    body = _content(described.get("requestBody", {}), schemas, all_fields=False)
+    body = _content(described.get("requestBody", {}), schemas)
     answers = [
-        DescribedAnswer(
-            status=str(status),
-            about=answer.get("description", ""),
-            content=_content(answer, schemas, all_fields=True),
-        )
-        for status, answer in described["responses"].items()
+        _answer(status, answer, components) for status, answer in described["responses"].items()
     ]
-    good = tuple(answer for answer in answers if answer.status.startswith("2"))
+    good = tuple(answer for answer in answers if is_success(answer.status))
     return Operation(
         name=described["operationId"],
         method=method.upper(),
@@ -147,33 +125,50 @@ def _operation(
         parameters=parameters,
         body=body,
         answers=good,
-        refusals=tuple(
-            sorted(
-                (answer for answer in answers if answer not in good),
-                key=lambda answer: answer.status,
-            )
-        ),
+        refusals=_refusals(answers, {header.name for answer in good for header in answer.headers}),
         curl=_curl(method, origin + path, parameters, body) if origin else "",
     )
 
 
-def _parameter(declared: Mapping[str, Any], schemas: Schema) -> Field:
-    field = _field(declared["name"], declared.get("schema", {}), schemas)
-    return Field(
-        name=field.name,
-        type=field.type,
+def _answer(status: str, declared: Schema, components: Schema) -> DescribedAnswer:
+    answer = resolve(declared, components.get("responses", {}))
+    headers = (
+        {"name": name, **resolve(header, components.get("headers", {}))}
+        for name, header in answer.get("headers", {}).items()
+    )
+    return DescribedAnswer(
+        status=status,
+        about=answer["description"],
+        content=_content(answer, components["schemas"]),
+        headers=tuple(_parameter(header, components["schemas"], "header") for header in headers),
+    )
+
+
+def _refusals(answers: Iterable[DescribedAnswer], known: set[str]) -> tuple[DescribedAnswer, ...]:
+    """Return the other answers in order, with those of their headers that no good answer has."""
+    return tuple(
+        replace(
+            answer, headers=tuple(header for header in answer.headers if header.name not in known)
+        )
+        for answer in sorted(answers, key=lambda answer: answer.status)
+        if not is_success(answer.status)
+    )
+
+
+def _parameter(declared: Schema, schemas: Schema, place: str) -> Field:
+    field = _field(declared["name"], declared["schema"], schemas)
+    return replace(
+        field,
         about=declared.get("description", "") or field.about,
         is_required=declared.get("required", False),
-        place=declared["in"],
-        default=field.default,
-        choices=field.choices,
-        is_many=field.is_many,
+        place=place,
+        example=str(declared.get("example", "")),
     )
 
 
 def _field(name: str, schema: Schema, schemas: Schema, *, is_required: bool = False) -> Field:
-    plain = _plain(schema, schemas)
-    items = _plain(plain.get("items", {}), schemas)
+    plain = resolve(schema, schemas)
+    items = resolve(plain.get("items", {}), schemas)
     default = schema.get("default")
     return Field(
         name=name,
@@ -186,23 +181,6 @@ def _field(name: str, schema: Schema, schemas: Schema, *, is_required: bool = Fa
     )
 
 
-def _plain(schema: Schema, schemas: Schema) -> Schema:
-    """Resolve references, and of alternatives take the first that is not null."""
-    for _ in range(10):  # a reference to itself ends, too
-        if "$ref" in schema:
-            schema = schemas[schema["$ref"].rpartition("/")[2]]
-        elif schema.get("allOf"):
-            schema = schema["allOf"][0]
-        elif alternatives := schema.get("anyOf") or schema.get("oneOf"):
-            schema = next(
-                (alternative for alternative in alternatives if alternative.get("type") != "null"),
-                {},
-            )
-        else:
-            break
-    return schema
-
-
 def _type(schema: Schema, items: Schema) -> str:
     kind = _name_of_type(schema)
     if kind != "array":
@@ -211,77 +189,38 @@ def _type(schema: Schema, items: Schema) -> str:
 
 
 def _name_of_type(schema: Schema) -> str:
-    kind = schema.get("type", "string" if "enum" in schema else "")
-    if isinstance(kind, list):
-        kind = next((name for name in kind if name != "null"), "")
+    kind = type_of(schema)
     if kind == "object":
         return str(schema.get("title", "object"))
     return str(schema.get("format") or kind or "anything")
 
 
-def _content(declared: Mapping[str, Any], schemas: Schema, *, all_fields: bool) -> Content | None:
+def _content(declared: Schema, schemas: Schema) -> Content | None:
     content = declared.get("content") or {}
     if not content:
         return None
+    media: Schema = next((media for kind, media in content.items() if "json" in kind), {})
     schema: Schema = next((media.get("schema", {}) for media in content.values()), {})
-    plain = _plain(schema, schemas)
+    plain = resolve(schema, schemas)
     if plain.get("type") == "array":
-        plain = _plain(plain.get("items", {}), schemas)
+        plain = resolve(plain.get("items", {}), schemas)
     required = plain.get("required", ())
-    is_json = any("json" in kind for kind in content)
-    example = _example(schema, schemas, all_fields=all_fields)
+    example = json.dumps(media["example"], indent=2, ensure_ascii=False) if media else ""
     return Content(
         media_types=tuple(content),
         fields=tuple(
             _field(name, each, schemas, is_required=name in required)
             for name, each in plain.get("properties", {}).items()
         ),
-        example=json.dumps(example, indent=2, ensure_ascii=False) if is_json else "",
+        example=example,
     )
-
-
-def _example(schema: Schema, schemas: Schema, *, all_fields: bool, level: int = 0) -> Any:
-    """Make a value of the schema; of a request's body only with the fields that it must have."""
-    plain = _plain(schema, schemas)
-    for place in (schema, plain):
-        if examples := _given(place):
-            return examples[0]
-    kind = plain.get("type")
-    if kind == "object" and level < _DEEPEST:
-        properties = plain.get("properties", {})
-        required = plain.get("required") or tuple(properties)[:1]
-        return {
-            name: _example(schema_of, schemas, all_fields=all_fields, level=level + 1)
-            for name, schema_of in properties.items()
-            if all_fields or name in required
-        }
-    if kind == "array":
-        items = plain.get("items", {})
-        inner = _example(items, schemas, all_fields=all_fields, level=level + 1)
-        return [inner] if level < _DEEPEST else []
-    return _simple_example(schema, plain)
-
-
-def _given(schema: Schema) -> list[Any]:
-    """Return the values that a schema itself gives as examples."""
-    single = [schema[key] for key in ("example", "const") if key in schema]
-    return [*single, *schema.get("examples", ()), *schema.get("enum", ())][:1]
-
-
-def _simple_example(schema: Schema, plain: Schema) -> Any:
-    kind = plain.get("type")
-    if schema.get("default") not in (None, ""):
-        return schema["default"]
-    if kind == "integer":
-        return plain.get("minimum", 1)
-    simple = {"boolean": True, "number": 0.5, "object": {}, "null": None}
-    return simple.get(str(kind), _FORMATS.get(plain.get("format", ""), "…"))
 
 
 def _curl(method: str, address: str, parameters: Iterable[Field], body: Content | None) -> str:
     required = [field for field in parameters if field.place == "query" and field.is_required]
     if required:
-        address += "?" + "&".join(f"{field.name}=…" for field in required)
+        given = (f"{field.name}={quote_plus(field.example)}" for field in required)
+        address += "?" + "&".join(given)
     parts = ["curl", '-H "Authorization: Bearer $CUEBASE_TOKEN"']
     if method != "get":
         parts.insert(1, f"-X {method.upper()}")

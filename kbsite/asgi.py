@@ -22,6 +22,7 @@ process.watch("server")
 boot.boot(migrate=False)
 
 from citations.providers import registry
+from kbsite.body_limits import BodyTimeLimit
 from kbsite.mcp.server import Application
 from kbsite.telemetry.requests import WatchedRequests
 from transcripts import announcements
@@ -38,7 +39,7 @@ sys.setswitchinterval(0.0005)
 PROBES = ("/healthz", "/readyz", "/metrics")  # loaded while nobody waits
 
 Handler = Callable[[int, FrameType | None], Any]
-_application = WatchedRequests(Application())
+_application = WatchedRequests(BodyTimeLimit(Application()))
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
+from kbsite import openapi
 from kbsite.form_pages import SAFE, page_above, page_of_form, takes_get
 from kbsite.models import ApiToken
 from kbsite.oauth import audience, connections
@@ -21,6 +22,7 @@ from transcripts import actors
 from transcripts.access import AccessLevel
 from transcripts.actors import Actor
 from transcripts.errors import InsufficientScope, NotSignedIn
+from transcripts.headers import header
 from transcripts.models import WRITING_ROLES, Collection, Membership
 from transcripts.scope import NOTHING, Scope
 
@@ -189,6 +191,15 @@ def _may_add(request: Any) -> bool:
         return bool(request.access.writable)
     except NotSignedIn:
         return False
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe the challenges in the OpenAPI document."""
+    missing = header("Where tokens come from.", is_always=True)
+    narrow = header("The scope that a connected application lacks.")
+    for operation in methods.values():
+        openapi.send(operation, "WWW-Authenticate", missing, lambda status: status == "401")
+        openapi.send(operation, "WWW-Authenticate", narrow, lambda status: status == "403")
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):

@@ -1,5 +1,8 @@
-"""Limits on request bodies, checked before Django stores a whole body on the disk."""
+"""Limits on the size and the time of request bodies, checked before Django stores a whole body on
+the disk.
+"""
 
+import asyncio
 import tempfile
 from contextlib import suppress
 from typing import Any, Final
@@ -8,13 +11,15 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
-from kbsite import error_page
-from kbsite.errors import API, PROBLEM, protocol_response
+from kbsite import error_page, openapi
+from kbsite.errors import TooSlow
 from transcripts.errors import TooLarge
 from transcripts.forms import ALL_FILES_FACTOR
 
 DOCUMENTS_AT_ONCE: Final = 2  # of the largest size
 CREDENTIALS: Final = (b"cookie", b"authorization")
+STILL_SECONDS: Final = 30.0  # that may pass without a byte
+LEAST_RATE: Final = 500  # bytes a second after the first ``STILL_SECONDS``, on average
 
 
 def most_bytes(*, is_stranger: bool = False) -> int:
@@ -78,11 +83,11 @@ class BodyLimit:
         length = headers.get(b"content-length", b"")
         # The web server refuses any other text, or its bytes are counted.
         if length.isdigit() and len(length) < 20 and int(length) > body.most:
-            await _refuse(scope, send, body.most)
+            await error_page.refuse(_too_large(body.most), scope, send)
             return
         await self._application(scope, body.receive, body.send)
         if body.is_over and not body.is_answered:
-            await _refuse(scope, send, body.most)
+            await error_page.refuse(_too_large(body.most), scope, send)
 
 
 class _Body:
@@ -109,22 +114,68 @@ class _Body:
         await self._send(event)
 
 
-async def _refuse(scope: Any, send: Any, most: int) -> None:
-    """Answer 413 and close the connection, which ends the rest of the body."""
-    error = TooLarge(
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(
         f"This is more than {most:,} bytes, and too large for one request.",
         hint="Send the files in several parts, or add them on the server with `kb add`.",
     )
-    if scope["path"].startswith(API):
-        kind, answer = PROBLEM, protocol_response(413, error.text).content
-    else:
-        kind, answer = error_page.describe(error, scope["headers"])
-    headers = {
-        "content-type": kind,
-        "content-length": str(len(answer)),
-        "connection": "close",
-        "x-content-type-options": "nosniff",
-    }
-    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": 413, "headers": encoded})
-    await send({"type": "http.response.body", "body": answer})
+
+
+class BodyTimeLimit:
+    """An ASGI application that answers 408 to a body that pauses for ``STILL_SECONDS``, or whose
+    bytes arrive at less than ``LEAST_RATE``. Only the time in which the server waits is counted.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        body = _TimedBody(receive, send)
+        try:
+            await self._application(scope, body.receive, body.send)
+        except Exception:
+            if not body.is_late:  # else it was told that the client is gone
+                raise
+        if body.is_late:
+            await error_page.refuse(TooSlow(), scope, send)
+
+
+class _TimedBody:
+    """A request's body, with the seconds that the server has waited for it."""
+
+    def __init__(self, receive: Any, send: Any) -> None:
+        self._receive, self._send = receive, send
+        self._taken, self._waited = 0, 0.0
+        self._is_whole = self._is_answered = False
+        self.is_late = False
+
+    async def receive(self) -> Any:
+        if self._is_whole:
+            return await self._receive()
+        clock = asyncio.get_running_loop().time
+        started, left = clock(), STILL_SECONDS + self._taken / LEAST_RATE - self._waited
+        try:
+            async with asyncio.timeout(min(left, STILL_SECONDS)):
+                event = await self._receive()
+        except TimeoutError:
+            self.is_late = self._is_whole = not self._is_answered
+            return {"type": "http.disconnect"}
+        self._waited += clock() - started
+        self._taken += len(event.get("body", b""))
+        self._is_whole = not event.get("more_body")
+        return event
+
+    async def send(self, event: Any) -> None:
+        if not self.is_late:  # else 408 is the answer
+            self._is_answered = True
+            await self._send(event)
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    for operation in methods.values():
+        if "requestBody" in operation:
+            openapi.answer(operation, 408, 413)

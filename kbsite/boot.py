@@ -30,6 +30,8 @@ def set_up(*, plain_log: bool = False) -> None:
         return
     if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):
         _log_plainly(settings.LOGGING, Path(settings.DATA_DIR) / "kb.log")
+        # It warns of every connection that has ended, which the command's own error explains.
+        settings.LOGGING["loggers"]["psycopg.pool"] = {"level": "ERROR"}
     django.setup()
 
 

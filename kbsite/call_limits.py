@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 from limits import RateLimitItemPerMinute
 
-from kbsite import rate_limits
+from kbsite import openapi, rate_limits
 from kbsite.errors import error_response
 from kbsite.rate_limits import Standing
 from transcripts.errors import NotSignedIn, Throttled
@@ -97,3 +97,10 @@ def _name(request: Any) -> str:
     except NotSignedIn:
         return ""
     return f"token {caller.token.pk}" if caller.token else f"user {caller.user.pk}"
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    for operation in methods.values():
+        for name, described in rate_limits.HEADERS.items():
+            openapi.send(operation, name, described, lambda status: status != "401")

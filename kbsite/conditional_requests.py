@@ -9,8 +9,10 @@ from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import set_response_etag
 from django.utils.http import parse_etags
 
-from kbsite.errors import API, Outdated, problem_response
+from kbsite import openapi
+from kbsite.errors import API, EVENTS, Outdated, problem_response
 from transcripts import locks
+from transcripts.headers import header
 from transcripts.locks import Lock
 
 CHANGES: Final = ("PUT", "PATCH", "DELETE")
@@ -59,3 +61,22 @@ def _version(response: HttpResponse) -> str:
 def _fits(expected: str, version: str) -> bool:
     """Compare weakly: compressing an answer makes its version weak."""
     return bool({"*", version} & {etag.removeprefix("W/") for etag in parse_etags(expected)})
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    get = methods.get("get")
+    if get is None:
+        return
+    if EVENTS not in get["responses"]["200"].get("content", {}):
+        version = header("The version of what is returned, unless that is empty.")
+        get["responses"]["304"] = {"description": "If-None-Match names this version."}
+        openapi.send(get, "ETag", version, lambda status: status in ("200", "304"))
+        openapi.take(get, "If-None-Match", "Versions that you have: 304 if one is current.")
+    for method in methods.keys() & {"put", "patch", "delete"}:
+        operation = methods[method]
+        # What its parameters choose among an address's things has no version of its own.
+        if not any(parameter["in"] == "query" for parameter in operation.get("parameters", ())):
+            about = "Change it only if it is still one of these versions, else 412."
+            openapi.take(operation, "If-Match", about)
+            openapi.answer(operation, 412)

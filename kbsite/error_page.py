@@ -1,8 +1,10 @@
-"""Errors that are answered before Django sees the request: a page for browsers, text for others."""
+"""Errors that are answered before Django sees the request: problem details under /api/, otherwise a
+page for browsers and text for others.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -11,6 +13,7 @@ from django.utils.translation.trans_real import (
     parse_accept_lang_header,
 )
 
+from kbsite.errors import API, problem_response, status_of
 from kbsite.languages import LANGUAGE_CODE
 from transcripts.errors import KnowledgeBaseError
 
@@ -18,10 +21,33 @@ HTML: Final = "text/html; charset=utf-8"
 TEXT: Final = "text/plain; charset=utf-8"
 
 
-def describe(
+async def refuse(
+    error: KnowledgeBaseError, scope: Any, send: Any, more: Mapping[str, str] | None = None
+) -> None:
+    """Answer with an error, and ``more`` headers, and close the connection: the rest of the body is
+    not wanted, and a client that comes back later would meet a connection that just ends.
+    """
+    if scope["path"].startswith(API):
+        response = problem_response(error)
+        kind, body = response["Content-Type"], response.content
+    else:
+        kind, body = _describe(error, scope["headers"])
+    headers = {
+        "content-type": kind,
+        "content-length": str(len(body)),
+        "connection": "close",
+        "x-content-type-options": "nosniff",
+        **(more or {}),
+    }
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    start = {"type": "http.response.start", "status": status_of(error), "headers": encoded}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def _describe(
     error: KnowledgeBaseError, headers: Iterable[tuple[bytes, bytes]]
 ) -> tuple[str, bytes]:
-    """Return the content type and the body of the answer to a request with these headers."""
     decoded = {name: value.decode("latin-1") for name, value in headers}
     is_part = b"hx-request" in decoded
     if is_part or "text/html" in decoded.get(b"accept", ""):

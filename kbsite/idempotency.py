@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.deprecation import MiddlewareMixin
 from pydantic import TypeAdapter, ValidationError
 
+from kbsite import openapi
 from kbsite.errors import (
     API,
     KeyReused,
@@ -28,6 +29,7 @@ from kbsite.models import KeyedRequest
 from kbsite.models.keyed_requests import MAX_KEY
 from kbsite.rate_limits import ASKING
 from transcripts.errors import KnowledgeBaseError, NotSignedIn
+from transcripts.headers import header
 from transcripts.work.heartbeat import keep_alive
 
 HEADER: Final = "Idempotency-Key"
@@ -193,3 +195,15 @@ def _digest(upload: Any) -> bytes:
         total.update(chunk)
     upload.seek(0)
     return total.digest()
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    if "post" not in methods:
+        return
+    about = "Sent again with the key and body of an answered request, it repeats that answer."
+    key = {"minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"}
+    openapi.take(methods["post"], HEADER, about, **key)
+    openapi.answer(methods["post"], 409)
+    replayed = header("This answer was given before.", const="true")
+    openapi.send(methods["post"], REPLAYED, replayed, openapi.is_success)

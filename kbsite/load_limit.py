@@ -7,15 +7,18 @@ from typing import Any, Final
 from django.conf import settings
 
 from kbsite import error_page
-from kbsite.errors import API, Overloaded, problem_response
+from kbsite.errors import API, Overloaded
 from kbsite.rate_limits import ASKING
 
-WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
+# How long a request waits for its turn. What limits the wait is how few may wait: on a slow machine
+# a turn takes seconds, and a shorter limit would refuse those for whom there is room.
+WAIT_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = (2, 8)  # that refused callers shall wait, at random: not all come at once
 
 
 class LoadLimit:
-    """An ASGI application that answers 503 to a request that does not get its turn in time.
+    """An ASGI application that answers 503 to a request if too many wait for their turn already, or
+    if its own does not come in time.
 
     A request has its turn from the end of its body to the start of its response, so that slow
     uploads and event streams hold nobody up. Questions, for which a remote model may write a
@@ -37,7 +40,9 @@ class LoadLimit:
         try:
             await self._application(scope, turn.receive, turn.send)
         except Overloaded as error:
-            await _refuse(error, scope, send)
+            pause = str(randint(*RETRY_SECONDS))
+            refresh = {} if scope["path"].startswith(API) else {"refresh": pause}
+            await error_page.refuse(error, scope, send, {"retry-after": pause, **refresh})
         finally:
             turn.end()
 
@@ -88,21 +93,3 @@ class _Turn:
         if self._is_held:
             self._is_held = False
             self._turns.give_back()
-
-
-async def _refuse(error: Overloaded, scope: Any, send: Any) -> None:
-    response, pause = problem_response(error), str(randint(*RETRY_SECONDS))
-    kind, body = response["Content-Type"], response.content
-    if not scope["path"].startswith(API):
-        kind, body = error_page.describe(error, scope["headers"])
-    headers = {
-        "content-type": kind,
-        "content-length": str(len(body)),
-        "retry-after": pause,
-        "refresh": pause,
-        "connection": "close",  # it would end just when the client comes back
-        "x-content-type-options": "nosniff",
-    }
-    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": response.status_code, "headers": encoded})
-    await send({"type": "http.response.body", "body": body})

@@ -17,12 +17,17 @@ from limits.storage import Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 from transcripts.errors import Throttled
+from transcripts.headers import header
 
 # Method and path of requests that are answered in seconds: questions.
 ASKING: Final = re.compile(
     r"POST /(ask/([0-9a-f-]{36}/)?|ask/answers/[^/]+/again/|api/v1/(ask|answers/[^/]+/again))"
 )
 
+HEADERS: Final = {
+    "RateLimit-Policy": header("Limits by name: q requests in w seconds."),
+    "RateLimit": header("What is left of each limit: r requests; after t seconds there are more."),
+}
 IPV6_PREFIX: Final = 64  # bits; whoever has an IPv6 address can choose the others
 
 logger = logging.getLogger(__name__)

@@ -4,13 +4,13 @@
 """
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
 from transcripts.access import AccessLevel
-from transcripts.schemas import Shape
+from transcripts.schemas import Count, Shape
 
 # Users and tokens
 
@@ -63,13 +63,16 @@ class TokenSecretOut(TokenOut):
 
 # Webhooks
 
+EVENTS: Final = ["job.done", "job.failed", "source.added", "source.ready", "source.failed"]
+WebhookEvent = Annotated[str, Field(json_schema_extra={"enum": EVENTS})]
+
 
 class WebhookOut(Shape):
     """A webhook, and whether its receiver accepts deliveries."""
 
     id: UUID = Field(validation_alias="uuid")
     url: str
-    events: list[str]
+    events: list[WebhookEvent]
     description: str
     is_on: bool
     off_reason: str = Field(description="Why it is off; empty: it is on.")
@@ -96,8 +99,8 @@ class WebhooksOut(Shape):
     """A page of webhooks, newest first; ``next`` is the offset of the next page."""
 
     webhooks: list[WebhookOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class DeliveryOut(Shape):
@@ -105,9 +108,9 @@ class DeliveryOut(Shape):
 
     id: str = Field(validation_alias="message_id", description="In the header webhook-id.")
     webhook_id: UUID = Field(validation_alias=AliasPath("webhook", "uuid"))
-    event: str = Field(validation_alias="kind")
-    state: str = Field(description="queued, done or failed.")
-    attempts: int
+    event: str = Field(validation_alias="kind", json_schema_extra={"enum": [*EVENTS, "test"]})
+    state: Literal["queued", "done", "failed"]
+    attempts: Count
     status: int | None = Field(description="HTTP status of the last answer; null: there was none.")
     error_code: str
     error: str
@@ -120,5 +123,5 @@ class DeliveriesOut(Shape):
     """A page of deliveries, newest first; ``next`` is the offset of the next page."""
 
     deliveries: list[DeliveryOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None

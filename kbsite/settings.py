@@ -230,7 +230,7 @@ _database: dict[str, Any] = (
     dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
 )
 DB_POOL_SIZE = option(
-    "DB_POOL_SIZE", 20, "Database connections, and so concurrent requests, per process.", least=1
+    "DB_POOL_SIZE", 20, "Database connections per process, which its requests share.", least=1
 )
 DATABASES = {
     "default": {
@@ -334,8 +334,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
-    "prune": {"task": "transcripts.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
-    "prune-oauth": {"task": "kbsite.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
+    "clear": {"task": "kbsite.tasks.clear", "schedule": 300.0, "options": {"expires": 300}},
     "tell": {"task": "kbsite.webhooks.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
@@ -383,7 +382,8 @@ CORS_ALLOW_HEADERS = (
     "last-event-id",
 )
 CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Location", "RateLimit", "RateLimit-Policy", "Retry-After"),
+    *("Content-Disposition", "Cuebase-Note", "ETag", "Idempotent-Replayed", "Location"),
+    *("RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate"),
 )
 
 # The content API

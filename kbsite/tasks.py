@@ -2,14 +2,10 @@
 
 from celery import shared_task
 
-from kbsite.models import KeyedRequest
-from kbsite.oauth import connections
-from kbsite.webhooks import delivery
+from kbsite import retention
 
 
 @shared_task
-def prune() -> None:
-    """Delete expired OAuth tokens, forgotten registrations, kept answers and old deliveries."""
-    connections.prune()
-    KeyedRequest.objects.expired().delete()
-    delivery.prune()
+def clear() -> None:
+    """Clear all that grows and has ended."""
+    retention.clear()

@@ -12,6 +12,7 @@ celery.app.set_default()  # sends the tasks of the views
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/login/", views.admin_sign_in),
     path("admin/", admin.site.urls),
+    path("api/v1/openapi.json", api_pages.document, name="openapi"),
     path("api/v1/docs", api_pages.overview, name="api-docs"),
     path("api/v1/docs/<slug:slug>", api_pages.group, name="api-docs-group"),
     path("api/v1/", api.api.urls),

@@ -92,7 +92,16 @@ class Instance:
         with psycopg.connect(self._server.dsn) as connection:
             connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
             yield
-            connection.rollback()
+            with suppress(psycopg.OperationalError):  # the database has restarted meanwhile
+                connection.rollback()
+
+    def restart(self, how: signal.Signals) -> None:
+        """End the database by this signal, and start it again."""
+        pid = int((self.home / "postgres/data/postmaster.pid").read_text().partition("\n")[0])
+        os.kill(pid, how)
+        wait_until(lambda: not self._server.is_running(), what="the end of the database")
+        self._server.revive()
+        self._connection.close()
 
     @contextmanager
     def worker(self) -> Iterator[Fork]:

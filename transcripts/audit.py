@@ -1,10 +1,7 @@
 """Write the audit trail. An entry is part of the transaction of what it tells about."""
 
-from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
-
-from django.utils import timezone
 
 from transcripts import actors
 from transcripts.models.audit import AuditEntry
@@ -34,12 +31,6 @@ def record(
         collection=collection.slug if collection else "",
         details=details,
     )
-
-
-def prune(*, days: int) -> None:
-    """Delete older entries; 0 days: nothing."""
-    if days:
-        AuditEntry.objects.filter(at__lt=timezone.now() - timedelta(days=days)).delete()
 
 
 def _checked(address: str | None) -> str | None:

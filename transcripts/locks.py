@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 
 class Lock(IntEnum):
@@ -51,7 +51,10 @@ def hold(lock: Lock, key: int | None = None, *, wait: bool = False) -> Iterator[
         yield True
     finally:
         _of_thread.held = held_before - 1
-        _select("pg_advisory_unlock", lock, key)
+        try:
+            _select("pg_advisory_unlock", lock, key)
+        except (OperationalError, InterfaceError):
+            connection.close()  # the lock has ended with the session
 
 
 def keep(lock: Lock) -> bool:

@@ -37,7 +37,10 @@ def _read_seconds(time: Any, info: ValidationInfo) -> Any:
     return time if info.context == SHOWN else seconds(time)
 
 
-Seconds = Annotated[float, BeforeValidator(_read_seconds)]  # read from milliseconds
+Time = Annotated[float, Field(ge=0)]  # seconds
+Seconds = Annotated[Time, BeforeValidator(_read_seconds)]  # read from milliseconds
+Count = Annotated[int, Field(ge=0)]
+Percent = Annotated[int, Field(ge=0, le=100)]
 CollectionSlug = Annotated[str, Field(validation_alias=AliasPath("collection", "slug"))]
 VideoKey = Annotated[
     str | None,
@@ -95,14 +98,14 @@ class JobOut(Shape):
     """A job: its progress, and how it ended."""
 
     id: int
-    kind: str
+    kind: Literal["video", "feed", "files"]
     target: str
     collection: CollectionSlug
-    state: str
+    state: Literal["queued", "running", "done", "failed"]
     step: str
-    done: int
-    total: int
-    percent: int
+    done: Count
+    total: Count
+    percent: Percent
     language: str
     tags: list[str]
     video_id: VideoKey = None
@@ -124,8 +127,8 @@ class JobsOut(Shape):
     """A page of jobs; ``next`` is the offset of the next one."""
 
     jobs: list[JobOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class YouTubeOut(Shape):
@@ -177,7 +180,7 @@ class VideoOut(Shape):
 class ChapterOut(Shape):
     """A chapter of a video; times in seconds."""
 
-    start: float
+    start: Time
     title: str
 
 
@@ -202,12 +205,12 @@ class TranscriptOut(Shape):
     """A transcript without its text."""
 
     language: str
-    origin: str
+    origin: Literal["manual", "upload", "auto", "translated"]
     has_added_stops: bool = Field(
         description="Whether full stops were added to captions with few or none."
     )
-    cue_count: int
-    characters: int
+    cue_count: Count
+    characters: Count
     duration: Seconds = Field(description="Seconds.")
 
 
@@ -229,8 +232,8 @@ class ChunkOut(Shape):
 
     index: int
     count: int
-    start: float
-    end: float
+    start: Time
+    end: Time
     previous: int | None
     next: int | None
 
@@ -240,8 +243,8 @@ class ReadingOut(Shape):
 
     mode: ReadingMode
     text: str
-    start: float
-    end: float
+    start: Time
+    end: Time
     total_characters: int
     total_chunks: int
     chunk_size: int
@@ -262,8 +265,8 @@ class HitOut(Shape):
     """A segment that matches a query; ``spans`` are the characters of the query's words."""
 
     text: str
-    start: float
-    end: float
+    start: Time
+    end: Time
     score: float
     spans: list[tuple[int, int]]
     timestamp_link: str

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from transcripts import acquisition, audit, conf
+from transcripts import acquisition
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.work import messages
 
@@ -44,12 +44,6 @@ def sync_due_feeds() -> None:
     for feed in Feed.objects.due().select_related("collection"):
         feed.plan()
         send(acquisition.request_feed(feed))
-
-
-@shared_task
-def prune() -> None:
-    """Delete the entries that are older than the audit trail is kept."""
-    audit.prune(days=conf.audit_days())
 
 
 def send(job: Job) -> None:

@@ -15,11 +15,13 @@ from citations.tasks import send_archive
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, CollectionName, Text, responses
+from transcripts.headers import FILE_NAME, located
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {
     200: {
         "description": "The ZIP.",
+        "headers": FILE_NAME,
         "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -39,12 +41,13 @@ class ArchiveIn(BodyIn):
     )
 
 
-router = Router(tags=["conversations"])
+router = Router(tags=["notebook"])
 
 
 @router.post(
     "archives",
     response=responses({202: ArchiveOut}, 404, 409),
+    openapi_extra=located(202),
     summary="Put everything into one ZIP",
 )
 @needs(AccessLevel.WRITE)
@@ -86,7 +89,10 @@ def get_archive_file(request: Request, archive_id: ArchiveId) -> StreamingHttpRe
     """Return a ZIP that is done."""
     user = request.caller.user
     archive = archives.find(request.access, user, archive_id, ready=True)
-    headers = {"Content-Disposition": f'attachment; filename="{archive.file_name}"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{archive.file_name}"',
+        "ETag": f'"{archive.uuid}"',  # what is done does not change
+    }
     parts = archives.pieces(archive)
     return StreamingHttpResponse(parts, content_type="application/zip", headers=headers)
 

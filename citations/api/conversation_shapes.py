@@ -12,7 +12,7 @@ from citations.notebook.export import ExportFormat
 from citations.schemas.answers import ReplyOut
 from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, SlugOrName, Whole, Words
 from transcripts.queries import MAX_QUESTION
-from transcripts.schemas import Shape
+from transcripts.schemas import Count, Shape
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]
@@ -125,8 +125,8 @@ class ConversationsOut(Shape):
     """A page of conversations, latest first; ``next`` is the offset of the next page."""
 
     conversations: list[ConversationSummaryOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class ConversationRecordOut(Shape):

@@ -26,6 +26,7 @@ from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.headers import FILE_NAME
 from transcripts.views import events
 
 _EVENTS: Final = {
@@ -38,7 +39,7 @@ _EVENTS: Final = {
     }
 }
 
-router = Router(tags=["conversations"])
+router = Router(tags=["ask"])
 logger = logging.getLogger(__name__)
 
 
@@ -179,12 +180,26 @@ def delete_conversation(request: Request, conversation_id: shapes.ConversationId
 
 
 _TEXTS: Final = ("text/markdown", "text/html", "application/x-bibtex")
-_JSONS: Final = ("application/json", "application/vnd.citationstyles.csl+json")
+_CONVERSATION: Final = {
+    "id": {"type": "string", "format": "uuid"},
+    "title": {"type": "string"},
+    "collection": {"type": ["string", "null"]},
+    "created_at": {"type": "string", "format": "date-time"},
+    "answers": {"type": "array", "items": {"$ref": "#/components/schemas/ReplyOut"}},
+}
+_WORK: Final = {"id": "lectures2026introduction", "type": "speech", "title": "Networks"}
+_JSONS: Final = {
+    "application/json": {"schema": {"type": "object", "properties": _CONVERSATION}},
+    "application/vnd.citationstyles.csl+json": {
+        "schema": {"type": "array", "items": {"type": "object"}},
+        "example": [_WORK],
+    },
+}
 _FILES: Final = {
     200: {
         "description": "The file.",
-        "content": {name: {"schema": {"type": "string"}} for name in _TEXTS}
-        | {name: {"schema": {}} for name in _JSONS},
+        "headers": FILE_NAME,
+        "content": {name: {"schema": {"type": "string"}} for name in _TEXTS} | _JSONS,
     }
 }
 

@@ -25,7 +25,7 @@ from citations.notebook.highlights import (
 from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
-from citations.schemas.highlights import HighlightOut, HighlightsOut, ImportOut
+from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import (
@@ -39,9 +39,9 @@ from transcripts.api.shapes import (
     Words,
     responses,
 )
+from transcripts.headers import FILE_NAME, located
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
-Color = Literal["yellow", "green", "blue", "pink"]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]
 TagName = Annotated[Text, StringConstraints(max_length=MAX_TAG)]
 
@@ -53,7 +53,7 @@ class HighlightFilterIn(Schema):
     source_id: UUID | None = None
     collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
     tag: TagName = ""
-    color: Literal["", "yellow", "green", "blue", "pink"] = ""
+    color: Literal[""] | Color = ""
     since: date | None = Field(None, description="Made on this day or later.")
     until: date | None = Field(None, description="Made on this day or earlier.")
     cards: bool = Field(False, description="Only cards.")
@@ -118,7 +118,7 @@ class HighlightIn(HighlightNotesIn):
     page: int | None = Field(None, ge=1, le=BIGGEST_ID, description="On this page.")
 
 
-router = Router(tags=["conversations"])
+router = Router(tags=["notebook"])
 
 
 @router.get("highlights", response=responses({200: HighlightsOut}, 404), summary="List highlights")
@@ -134,6 +134,7 @@ def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsO
 @router.post(
     "highlights",
     response=responses({200: HighlightOut, 201: HighlightOut}, 404),
+    openapi_extra=located(200, 201),
     summary="Highlight a passage",
 )
 @needs(AccessLevel.WRITE)
@@ -155,11 +156,18 @@ def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
 
 
 _TEXTS: Final = ("text/csv", "text/markdown", "application/zip", "application/vnd.anki")
+_PAGE: Final = {
+    "@context": {"const": web_annotations.CONTEXT},
+    "id": {"type": "string", "format": "uri-reference"},
+    "type": {"const": "AnnotationPage"},
+    "items": {"type": "array", "items": {"type": "object"}},
+}
 _FILES: Final = {
     200: {
         "description": "The file.",
+        "headers": FILE_NAME,
         "content": {name: {"schema": {"type": "string", "format": "binary"}} for name in _TEXTS}
-        | {"application/ld+json": {"schema": {}}},
+        | {"application/ld+json": {"schema": {"type": "object", "properties": _PAGE}}},
     }
 }
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -33,6 +33,7 @@ from transcripts import library
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
+from transcripts.headers import FILE_NAME, header, located
 from transcripts.lists import page_of
 from transcripts.models import Video
 from transcripts.schemas import VideoOut
@@ -40,12 +41,18 @@ from transcripts.timecodes import milliseconds
 from transcripts.views import events
 
 RETRY_MS = 1_000  # after which a browser reconnects when the stream ends
+NOTE: Final = "Cuebase-Note"
 _PLAIN = " ,;:.()'/-"  # characters of a header's text that are not percent-encoded
 
 router = Router(tags=["lectures"])
 
 
-@router.post("sessions", response=responses({201: SessionOut}, 404), summary="Start a lecture")
+@router.post(
+    "sessions",
+    response=responses({201: SessionOut}, 404),
+    openapi_extra=located(201),
+    summary="Start a lecture",
+)
 @needs(AccessLevel.WRITE)
 def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
@@ -176,10 +183,15 @@ def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]
 
 # Citations
 
+_NOTED: Final = {
+    200: {"headers": {NOTE: header("Why there are no citations, or how they were found.")}}
+}
+
 
 @router.post(
     "rag/query",
     response=responses({200: WindowCitationsOut}, 404, 409, 413),
+    openapi_extra={"responses": _NOTED},
     summary="Cite for one window",
 )
 @needs(AccessLevel.WRITE)
@@ -193,7 +205,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
     request.begin(None)  # its window is found by its index
     result = lecture_worker.query(request.access, session, body.transcript_text, body.window_index)
     if result.note:
-        response["Cuebase-Note"] = quote(result.note, safe=_PLAIN)
+        response[NOTE] = quote(result.note, safe=_PLAIN)
     return {
         "window_index": result.window_index,
         "citations": result.citations,
@@ -245,7 +257,7 @@ def get_statistics(request: Request, session_id: shapes.SessionId) -> LectureSta
     return lecture_report.statistics(lecture_sessions.find_session(request.access, session_id))
 
 
-_NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
+_NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}, "headers": FILE_NAME}}
 
 
 @router.get(

@@ -24,6 +24,7 @@ from transcripts.api.shapes import (
     Words,
     responses,
 )
+from transcripts.headers import located
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 
@@ -63,7 +64,7 @@ class NoteIn(NoteText):
         return self
 
 
-router = Router(tags=["conversations"])
+router = Router(tags=["notebook"])
 
 
 @router.get("notes", response=responses({200: NotesOut}, 404), summary="List notes")
@@ -76,7 +77,10 @@ def list_notes(request: Request, query: Query[NotesIn]) -> NotesOut:
 
 
 @router.post(
-    "notes", response=responses({200: NoteOut, 201: NoteOut}, 404, 409), summary="Keep a note"
+    "notes",
+    response=responses({200: NoteOut, 201: NoteOut}, 404, 409),
+    openapi_extra=located(200, 201),
+    summary="Keep a note",
 )
 @needs(AccessLevel.WRITE)
 def add_note(request: Request, body: NoteIn) -> Status[NoteOut]:

@@ -21,6 +21,7 @@ from citations.tasks import send
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
+from transcripts.headers import located
 from transcripts.schemas import Shape
 from transcripts.timecodes import milliseconds
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -129,7 +130,7 @@ class VerifyIn(BodyIn):
     collection: Collections = []
 
 
-router = Router()
+router = Router(tags=["search"])
 
 
 @router.get(
@@ -155,6 +156,8 @@ def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
 @router.post(
     "sources/{source_id}/index",
     response=responses({202: SourceOut}, 404),
+    openapi_extra=located(202),
+    tags=["sources"],
     summary="Index a source again",
 )
 @needs(AccessLevel.WRITE)

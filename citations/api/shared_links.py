@@ -12,10 +12,11 @@ from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, Id, Whole, responses
+from transcripts.headers import located
 from transcripts.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
-router = Router(tags=["conversations"])
+router = Router(tags=["notebook"])
 
 
 class SharedLinkIn(BodyIn):
@@ -46,7 +47,10 @@ def list_shared_links(request: Request) -> dict[str, Any]:
 
 
 @router.post(
-    "shared-links", response=responses({201: SharedLinkOut}, 404, 409), summary="Share by a link"
+    "shared-links",
+    response=responses({201: SharedLinkOut}, 404, 409),
+    openapi_extra=located(201),
+    summary="Share by a link",
 )
 @needs(AccessLevel.MANAGE)
 def add_shared_link(request: Request, body: SharedLinkIn) -> Status[SharedLink]:

@@ -26,10 +26,11 @@ from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
 from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Text, Title, Words, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
+from transcripts.headers import located
 from transcripts.models import Collection
 from transcripts.schemas import JobOut, JobProblem, StoredOut
 
-router = Router()
+router = Router(tags=["sources"])
 
 MAX_FILES = 100  # in one request
 
@@ -63,6 +64,7 @@ def list_sources(request: Request, query: Query[SourcesIn]) -> SourcePage:
 @router.post(
     "sources",
     response=responses({201: StoredOut, 202: JobOut}, 404, 409, 413),
+    openapi_extra=located(201, 202),
     summary="Add a video, playlist, channel or text",
 )
 @needs(AccessLevel.WRITE)
@@ -75,7 +77,10 @@ def add_source(request: Request, body: SourceIn) -> Status[Any]:
 
 
 @router.post(
-    "sources/files", response=responses({202: FilesOut}, 404, 409, 413), summary="Add files"
+    "sources/files",
+    response=responses({202: FilesOut}, 404, 409, 413),
+    openapi_extra=located(202, is_always=False),
+    summary="Add files",
 )
 @needs(AccessLevel.WRITE)
 def add_files(

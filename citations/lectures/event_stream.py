@@ -23,10 +23,8 @@ def is_over(session: LectureSession, after: int) -> bool:
     """Say whether the session has ended and has no events after this number."""
     if session.ended_at is None or _has_waiting_windows(session.pk):
         return False
-    last = (
-        LectureSession.objects.filter(pk=session.pk).values_list("event_count", flat=True).first()
-    )  # read last: a window may just have been cited
-    return after >= (last or 0)
+    # Read last: a window may just have been cited.
+    return not LectureEvent.objects.filter(session=session, number__gt=after).exists()
 
 
 async def watch(

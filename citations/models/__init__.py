@@ -8,7 +8,7 @@ from citations.models.answers import (
     ConversationQuerySet,
     Note,
 )
-from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState, expired
+from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, Page

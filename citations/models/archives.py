@@ -7,7 +7,6 @@ from typing import Any, Final
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import KnowledgeBaseError
@@ -108,8 +107,3 @@ class ArchivePart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.archive_id} · {self.ordinal}"
-
-
-def expired() -> ArchiveQuerySet:
-    """Return the archives that have been kept long enough."""
-    return Archive.objects.filter(created_at__lt=timezone.now() - Archive.KEPT)

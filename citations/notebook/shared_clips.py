@@ -1,7 +1,8 @@
 """What links play of the files of recordings: clips, kept beside their links.
 
 A clip is cut once, when its link is made, and anew when its words have moved or its file was
-replaced. It is deleted with its link and with its file.
+replaced. It is deleted with its link and its file, and when the link expires; if that is renewed,
+it is cut anew.
 """
 
 import tempfile
@@ -43,11 +44,6 @@ def recut(item: SharedItem) -> bool:
     if is_missing:
         _cut(item, keeps_failures=True)
     return is_missing
-
-
-def prune() -> None:
-    """Delete the clips of links that have expired; those of renewed ones are cut anew."""
-    SharedClip.objects.filter(link__in=SharedLink.objects.expired()).delete()
 
 
 def _played(item: SharedItem) -> dict[Extent, MediaFile]:

@@ -9,10 +9,12 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from citations.schemas.search import (
     Channel,
     Kind,
+    KindName,
     Link,
     LocatedOut,
     Milliseconds,
     Score,
+    Share,
     SourceId,
     StageOut,
     Title,
@@ -49,7 +51,7 @@ class QuoteCheckOut(LocatedOut):
     quote: str
     source_id: UUID | None = Field(None, validation_alias=AliasPath("origin", "id"))
     title: str | None = Field(None, validation_alias=AliasPath("origin", "title"))
-    kind: str | None = Field(None, validation_alias=AliasPath("origin", "kind"))
+    kind: KindName | None = Field(None, validation_alias=AliasPath("origin", "kind"))
     video_id: VideoId = None
     text: str = Field(description="The words of the source.")
     prefix: Prefix
@@ -65,7 +67,7 @@ class QuoteCheckOut(LocatedOut):
     )
     timestamp_link: Annotated[str | None, BeforeValidator(lambda path: absolute(path) or None)]
     differences: list[DifferenceOut]
-    likeness: Score = Field(
+    likeness: Share = Field(
         description="Share of the quote's words that the source has in this order, 0 to 1."
     )
     milliseconds: Milliseconds
@@ -94,7 +96,7 @@ class AnswerPartOut(Shape):
 
     heading: str = Field(description="The question, as its claims name it.")
     is_answered: bool = Field(description="False: the sources do not answer it.")
-    confidence: Score | None = Field(
+    confidence: Share | None = Field(
         None, description="Calibrated probability that its first citation is right, 0 to 1."
     )
 
@@ -200,7 +202,7 @@ class ReplyOut(Shape):
     )
     error: str = ""
     hint: str = ""
-    confidence: Score | None = Field(
+    confidence: Share | None = Field(
         description="Calibrated probability that the first citation is right, 0 to 1; null where"
         " each of the parts has its own."
     )

@@ -1,13 +1,15 @@
 """Highlights as every door shows them."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
 from citations.schemas.search import Link, LocatedOut
-from transcripts.schemas import Shape
+from transcripts.schemas import Count, Shape
+
+Color = Literal["yellow", "green", "blue", "pink"]
 
 
 def _row(*names: str) -> Any:
@@ -29,7 +31,7 @@ class HighlightOut(LocatedOut):
         validation_alias=_row("speaker"),
         description="Who says it, where captions name speakers; else empty.",
     )
-    color: str = Field(validation_alias=_row("color"))
+    color: Color = Field(validation_alias=_row("color"))
     note: str = Field(validation_alias=_row("note"), description="Markdown.")
     tags: list[str] = Field(validation_alias=_row("tags"))
     shared: bool = Field(validation_alias=_row("is_shared"))
@@ -55,8 +57,8 @@ class HighlightsOut(Shape):
     """A page of highlights, latest first; ``next`` is the offset of the next page."""
 
     highlights: list[HighlightOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class NotPlacedOut(Shape):

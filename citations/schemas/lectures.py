@@ -9,14 +9,17 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AliasPath, BeforeValidator, Field
 
-from transcripts.schemas import CollectionSlug, Seconds, Shape
+from transcripts.schemas import CollectionSlug, Count, Seconds, Shape
 
 PageNumber = Annotated[
-    int | None, Field(validation_alias="page", description="Counted from 1; null in a recording.")
+    Annotated[int, Field(ge=1)] | None,
+    Field(validation_alias="page", description="Counted from 1; null in a recording."),
 ]
 
 
-Rank = Annotated[int, Field(description="1: the window's best; 2 and 3: its runners-up.")]
+Rank = Annotated[
+    int, Field(ge=1, le=3, description="1: the window's best; 2 and 3: its runners-up.")
+]
 Note = Annotated[
     str,
     Field(
@@ -67,8 +70,8 @@ class SessionsOut(Shape):
     """A page of sessions; ``next`` is the offset of the next page."""
 
     sessions: list[ListedSessionOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class WindowOut(Shape):
@@ -106,7 +109,7 @@ class CitationDetailsOut(CitationLocationOut):
 
     document_id: UUID = Field(validation_alias=AliasPath("source", "uuid"))
     section_heading: Annotated[str | None, AfterValidator(lambda heading: heading or None)]
-    relevance_score: float = Field(description="0 to 1.")
+    relevance_score: float = Field(ge=0, le=1, description="0 to 1.")
 
 
 class WindowCitationOut(CitationDetailsOut):
@@ -155,8 +158,8 @@ class CitationsOut(Shape):
     """A page of a session's citations; ``next`` is the offset of the next page."""
 
     citations: list[CitationSummaryOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class StageTimeOut(Shape):

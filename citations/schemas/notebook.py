@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
-from transcripts.schemas import CollectionSlug, Seconds, Shape
+from transcripts.schemas import CollectionSlug, Count, Seconds, Shape
 
 
 class NoteOut(Shape):
@@ -42,8 +42,8 @@ class NotesOut(Shape):
     """A page of notes, latest first; ``next`` is the offset of the next page."""
 
     notes: list[NoteOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None
 
 
 class ArchiveOut(Shape):
@@ -51,9 +51,9 @@ class ArchiveOut(Shape):
 
     id: UUID = Field(validation_alias="uuid")
     state: Literal["queued", "running", "done", "failed"]
-    done: int
-    total: int
-    size: int = Field(description="Bytes, when it is done.")
+    done: Count
+    total: Count
+    size: Count = Field(description="Bytes, when it is done.")
     error: str
     hint: str
     created_at: datetime

@@ -9,16 +9,27 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_valid
 from citations import passages
 from citations.passages import Locator
 from transcripts.conf import absolute
-from transcripts.schemas import CollectionSlug, JobOut, JobProblem, Seconds, Shape, VideoKey
+from transcripts.schemas import (
+    CollectionSlug,
+    Count,
+    JobOut,
+    JobProblem,
+    Percent,
+    Seconds,
+    Shape,
+    VideoKey,
+)
 from transcripts.timecodes import milliseconds
 
 Link = Annotated[str, AfterValidator(absolute)]
 Score = Annotated[float, AfterValidator(lambda score: round(score, 4))]
+Share = Annotated[Score, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+KindName = Literal["video", "pdf", "markdown", "text", "html"]
 Milliseconds = Annotated[float, AfterValidator(lambda duration: round(duration, 2))]
 OriginId = AliasChoices(AliasPath("origin", "id"), "source")
 SourceId = Annotated[UUID, Field(validation_alias=OriginId)]
 Title = Annotated[str, Field(validation_alias=AliasChoices(AliasPath("origin", "title"), "title"))]
-Kind = Annotated[str, Field(validation_alias=AliasPath("origin", "kind"))]
+Kind = Annotated[KindName, Field(validation_alias=AliasPath("origin", "kind"))]
 Channel = Annotated[
     str, Field(validation_alias=AliasPath("origin", "author"), description="Channel or author.")
 ]
@@ -27,6 +38,9 @@ VideoId = Annotated[
     AfterValidator(lambda key: key or None),
     Field(validation_alias=AliasPath("origin", "key"), description="Null: it has no video."),
 ]
+
+
+PageNumber = Annotated[int, Field(ge=1)]
 
 
 def _located(name: str) -> AliasChoices:
@@ -38,8 +52,8 @@ class LocatedOut(Shape):
 
     start: Seconds | None = Field(None, validation_alias=_located("start"), description="Seconds.")
     end: Seconds | None = Field(None, validation_alias=_located("end"), description="Seconds.")
-    page: int | None = Field(None, validation_alias=_located("page"), description="From 1.")
-    last_page: int | None = Field(None, validation_alias=_located("last_page"))
+    page: PageNumber | None = Field(None, validation_alias=_located("page"), description="From 1.")
+    last_page: PageNumber | None = Field(None, validation_alias=_located("last_page"))
     place: str = Field("", description="The same for people: “3:28–3:40”, “pages 3–4”.")
 
     @model_validator(mode="after")
@@ -96,7 +110,7 @@ class DuplicateOut(LocatedOut):
     source_id: SourceId
     title: Title
     link: Link
-    similarity: Score = Field(description="Jaccard similarity of the words, 0 to 1.")
+    similarity: Share = Field(description="Jaccard similarity of the words, 0 to 1.")
 
 
 class ExtentOut(LocatedOut):
@@ -128,8 +142,8 @@ class PassageOut(LocatedOut):
     language: str = Field(validation_alias=AliasPath("origin", "language"))
     video_id: VideoId
     text: str
-    score: Score = Field(description="0 to 1, for comparing the passages of one search.")
-    relevance: Score | None = Field(
+    score: Share = Field(description="0 to 1, for comparing the passages of one search.")
+    relevance: Share | None = Field(
         None, description="How likely it is on the subject, 0 to 1; null: not known."
     )
     is_likely: bool = Field(True, description="False: probably not on the subject.")
@@ -188,7 +202,7 @@ class SourceOut(Shape):
     """A source, and how far it is indexed."""
 
     id: UUID = Field(validation_alias="uuid")
-    kind: str
+    kind: KindName
     title: str
     channel: str = Field(validation_alias="author", description="Channel or author.")
     video_id: VideoKey = None
@@ -199,12 +213,12 @@ class SourceOut(Shape):
     published_at: datetime | None
     state: Literal["pending", "words", "ready", "failed"]
     step: str
-    percent: int
-    chunks: int = Field(validation_alias="chunk_count")
+    percent: Percent
+    chunks: Count = Field(validation_alias="chunk_count")
     pages: Annotated[int | None, AfterValidator(lambda count: count or None)] = Field(
         None, validation_alias=AliasPath("document", "page_count"), description="Of a document."
     )
-    characters: int
+    characters: Count
     error_code: str
     error: str
     hint: str
@@ -214,19 +228,19 @@ class SourceOut(Shape):
 class StateCountsOut(Shape):
     """The number of sources in each state."""
 
-    pending: int
-    words: int
-    ready: int
-    failed: int
+    pending: Count
+    words: Count
+    ready: Count
+    failed: Count
 
 
 class SourcesOut(Shape):
     """A page of sources, newest first; ``counts`` are of all that match, whatever their state."""
 
     sources: list[SourceOut]
-    total: int
+    total: Count
     counts: StateCountsOut
-    next: int | None = Field(description="The offset of the next page; null: this is the last.")
+    next: Count | None = Field(description="The offset of the next page; null: this is the last.")
 
 
 class DocumentOut(Shape):
@@ -263,5 +277,5 @@ class MarksOut(Shape):
     """A page of marks, latest first; ``next`` is the offset of the next page."""
 
     marks: list[StoredMarkOut]
-    total: int
-    next: int | None
+    total: Count
+    next: Count | None

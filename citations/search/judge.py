@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.passages import SignShare
-from citations.providers.weights import MINILM
 from citations.search import signs
 from citations.search.signs import SIGNS, CandidateTable
 
 Numbers = NDArray[np.float64]
 
+BUILT_IN: Final = "all-MiniLM-L6-v2"  # whose judge serves models that have none of their own
 WORDS: Final = Path(__file__).with_name("words_floor.json")  # the floor that reads no cosine
 
 
@@ -219,7 +219,7 @@ def trained(model: str) -> Judge:
     """Return the judge that was trained with an embedding model, else that of the built-in one."""
     path = path_of(model)
     if not path.exists():
-        path = path_of(MINILM)
+        path = path_of(BUILT_IN)
     return Judge.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -63,7 +63,7 @@ class RemoteReport(Problems):
         self.problems += job.problems
         if job.error_code:
             error = rebuilt(job.error_code, job.error, job.hint)
-            is_named = job.kind != Job.Kind.FILES or job.target in self.named
+            is_named = job.kind != "files" or job.target in self.named
             self.exit_code = self.exit_code or (exit_code_of(error) if is_named else 0)
             self.problems += [] if job.problems else [JobProblem.of(job.target, error)]
 
@@ -199,7 +199,7 @@ class _Addition:
         report, wait = self.report, self.options.wait
         deadline = time.monotonic() + IMPORT_SECONDS
         while wait or time.monotonic() < deadline:
-            awaited = [job for job in report.jobs if wait or job.kind == Job.Kind.FILES]
+            awaited = [job for job in report.jobs if wait or job.kind == "files"]
             pending = {job.id for job in filter(is_due, awaited)}
             if not pending:
                 break

@@ -1,5 +1,6 @@
 """`kb doctor`: check everything that has to work. A check reports an exception as its result."""
 
+import resource
 import socket
 import stat
 import sys
@@ -39,6 +40,7 @@ MARKS: dict[bool | None, tuple[str, str]] = {
     False: ("✗", "red"),
     None: ("–", "yellow"),
 }
+FEW_FILES = 1_024  # a server has one for each connection
 Result = tuple[bool | None, str, str]  # ok, detail, hint
 
 
@@ -64,7 +66,7 @@ def _run_all() -> list[HealthCheck]:
     if opened.ok:
         results += [_run(name, check) for name, check in _AFTER_DATABASE.items()]
     results += [_run(name, _package, name) for name in ("yt-dlp", "youtube-transcript-api")]
-    return [*results, _run("Port", _port)]
+    return [*results, _run("Open files", _open_files), _run("Port", _port)]
 
 
 def _print(result: HealthCheck) -> None:
@@ -241,6 +243,13 @@ def _package(name: str) -> Result:
         return True, version(name), ""
     except PackageNotFoundError:
         return False, "is not installed", "Run `make setup`."
+
+
+def _open_files() -> Result:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    is_enough = most == resource.RLIM_INFINITY or most >= FEW_FILES
+    hint = "Each connection is one. Raise the limit with `ulimit -n 65536` or LimitNOFILE=65536."
+    return is_enough or None, f"this user may have {most:,}", hint
 
 
 def _port() -> Result:

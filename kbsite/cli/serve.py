@@ -28,6 +28,7 @@ from kbsite.cli import indexing, server_lock, users
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say, typed
+from kbsite.request_heads import TimedHttpProtocol
 from kbsite.telemetry import process
 from transcripts.errors import InvalidInput, Unavailable
 
@@ -198,7 +199,7 @@ def _run(listener: socket.socket, on_ready: Callable[[], None]) -> None:
         log_level="warning",
         log_config=None,
         lifespan="on",
-        http="httptools",
+        http=TimedHttpProtocol,
         server_header=False,
         forwarded_allow_ips=settings.TRUSTED_PROXIES,
         timeout_graceful_shutdown=GRACE_SECONDS,

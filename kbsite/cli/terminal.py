@@ -46,6 +46,16 @@ EXIT_CODES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (Unavailable, 8),
     (KnowledgeBaseError, 1),
 )
+# The database ended, restarts or is full: by module and name, for help must not import Django.
+_DATABASE_ERRORS = tuple(
+    (module, name)
+    for module in ("django.db.utils", "psycopg")
+    for name in ("OperationalError", "InterfaceError")
+)
+_SETTING_ERRORS = (
+    ("django.core.exceptions", "ImproperlyConfigured"),
+    ("environ.compat", "ImproperlyConfigured"),
+)
 
 
 def exit_code_of(error: KnowledgeBaseError) -> int:
@@ -57,11 +67,9 @@ def expected_error(error: Exception) -> KnowledgeBaseError | None:
     """Return an exception as an expected error, or None for an unexpected one."""
     if isinstance(error, KnowledgeBaseError):
         return error
-    if _is_a(error, "django.db.utils", "OperationalError"):
+    if any(_is_a(error, *kind) for kind in _DATABASE_ERRORS):
         return unreachable(error)
-    if _is_a(error, "django.core.exceptions", "ImproperlyConfigured") or _is_a(
-        error, "environ.compat", "ImproperlyConfigured"
-    ):
+    if any(_is_a(error, *kind) for kind in _SETTING_ERRORS):
         return InvalidInput(
             f"Invalid setting: {error}",
             hint="Check the environment and the .env file; the README lists all settings.",
@@ -86,7 +94,8 @@ def unreachable(error: Exception) -> Unavailable:
     reason = " ".join(str(error).split())[:300]
     return Unavailable(
         f"The database does not answer: {reason}",
-        hint="Check DATABASE_URL, and that the server runs.",
+        hint="Run the command again in a few seconds. If this persists, check DATABASE_URL, and"
+        " that the server runs.",
     )
 
 
@@ -265,6 +274,6 @@ def _plain(value: Any) -> Any:
 
 
 def _is_a(error: Exception, module: str, name: str) -> bool:
-    # The module that raised such an error has imported its class; help must not import Django.
+    # The module that raised such an error has imported its class.
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(error, kind)

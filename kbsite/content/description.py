@@ -7,9 +7,10 @@ from typing import Any, Final
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
+from kbsite import openapi
 from kbsite.content import selection, serializers
-from kbsite.errors import PROBLEM
 from kbsite.operations import security
+from transcripts.headers import located
 
 VERBS: Final = {
     "list": "List",
@@ -70,10 +71,11 @@ class Operations(AutoSchema):
         operation["parameters"] = _by_field(operation.get("parameters", ()))
         if self.method == "GET":
             operation["parameters"] += selection.parameters(self.view.get_serializer_class())
-        errors = ERRORS if self.method == "GET" else ERRORS_OF_CHANGES
-        content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
-        for status in errors:
-            operation["responses"][str(status)] = {"description": "Refused.", "content": content}
+        if self.view.action == "create":
+            operation["responses"]["201"] |= located(201)["responses"][201]
+        for answer in operation["responses"].values():
+            answer["description"] = answer["description"] or "Done."
+        openapi.answer(operation, *(ERRORS if self.method == "GET" else ERRORS_OF_CHANGES))
         return operation
 
 
@@ -83,6 +85,8 @@ def _by_field(parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for parameter in parameters:
         if (parameter["name"], parameter["in"]) == ("id", "path"):
             parameter["schema"] = {"type": "integer", "minimum": 0, "maximum": BIGGEST}
+        if (parameter["name"], parameter["in"]) == ("uuid", "path"):
+            parameter["schema"] = {"type": "string", "format": "uuid"}
         match = _COMPARISON.fullmatch(parameter["name"])
         if match is None:
             described[parameter["name"]] = parameter

@@ -286,6 +286,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
     id = serializers.UUIDField(source="uuid", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
     video = serializers.CharField(source="video.key", read_only=True, default=None, allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Source

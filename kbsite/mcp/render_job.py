@@ -54,9 +54,9 @@ def _source_line(source: Source, label: StateLabel) -> str:
 
 def _state(job: JobOut) -> str:
     reason = f": {for_models(f'{job.error} {job.hint}').strip()}" if job.error else ""
-    if job.state == Job.State.RUNNING:
+    if job.state == "running":
         return f"running, {job.percent} %{f' ({job.step})' if job.step else ''}"
-    if job.state == Job.State.QUEUED and _waits(job):
+    if job.state == "queued" and _waits(job):
         return f"queued until {job.run_after:%Y-%m-%d %H:%M:%S} UTC{reason}"
     before = f", {job.jobs_before} before this" if job.jobs_before else ""
     return f"{job.state}{before}{reason}"
@@ -67,9 +67,9 @@ def _waits(job: JobOut) -> bool:
 
 
 def _next_tool(job: JobOut) -> str:
-    if job.state == Job.State.FAILED:
+    if job.state == "failed":
         return "Next: add_source to try again, or list_transcripts."
-    if job.state != Job.State.DONE:
+    if job.state != "done":
         when = f"after {job.run_after:%H:%M} UTC" if _waits(job) else "in half a minute"
         return f"Next: get_job with jobId={job.id}, {when}."
     if job.video_id:

@@ -9,15 +9,16 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
-from oauth2_provider.models import AccessToken, Application, RefreshToken, clear_expired
+from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from kbsite.models import ApiToken, digest
 from transcripts.access import AccessLevel
 
 UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
+ENDED_FOR: Final = timedelta(days=90)  # that pages still show tokens that can do nothing
 MAX_TOKEN: Final = 100  # characters
 
 
@@ -96,15 +97,28 @@ def live(user: Any) -> "QuerySet[ApiToken]":
     return ApiToken.valid().filter(user=user, family__in=families)
 
 
-def prune() -> None:
-    """Delete expired tokens, connections that were never used, and forgotten registrations."""
-    clear_expired()
-    before = timezone.now() - UNUSED_AFTER
-    with transaction.atomic():
-        ApiToken.objects.filter(
-            application__isnull=False, family=None, created_at__lt=before
-        ).delete()
-        unused_applications().filter(created__lt=before).delete()
+def unused() -> "QuerySet[ApiToken]":
+    """Return the connections whose code nobody exchanged for tokens within ``UNUSED_AFTER``."""
+    before = Now() - UNUSED_AFTER
+    return ApiToken.objects.filter(application__isnull=False, family=None, created_at__lt=before)
+
+
+def ended() -> "QuerySet[ApiToken]":
+    """Return the tokens that expired or were revoked ``ENDED_FOR`` ago, and the connections without
+    valid OAuth tokens that were last used before that.
+    """
+    before = Now() - ENDED_FOR
+    valid = RefreshToken.objects.filter(revoked=None, token_family__isnull=False)
+    is_dead = Q(family__isnull=False, used_at__lt=before) & ~Q(
+        family__in=valid.values("token_family")
+    )
+    used = ApiToken.objects.annotate(used_at=Coalesce("last_used_at", "created_at"))
+    return used.filter(Q(revoked_at__lt=before) | Q(expires_at__lt=before) | is_dead)
+
+
+def forgotten_applications() -> "QuerySet[Application]":
+    """Return the ``unused_applications`` that are older than ``UNUSED_AFTER``."""
+    return unused_applications().filter(created__lt=Now() - UNUSED_AFTER)
 
 
 def unused_applications() -> "QuerySet[Application]":

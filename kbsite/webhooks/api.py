@@ -13,6 +13,7 @@ from kbsite.webhooks.receivers import MAX_ADDRESS
 from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, Filled, PageIn, Text, responses
+from transcripts.headers import located
 from transcripts.lists import page_of
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
@@ -49,7 +50,12 @@ def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
     return _page("webhooks", registry.of_caller(request.caller), query)
 
 
-@router.post("webhooks", response=responses({201: WebhookSecretOut}, 409), summary="Make a webhook")
+@router.post(
+    "webhooks",
+    response=responses({201: WebhookSecretOut}, 409),
+    openapi_extra=located(201),
+    summary="Make a webhook",
+)
 @needs(AccessLevel.MANAGE)
 def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
     """Have what happens in the collections that you may read sent to an address.
@@ -108,6 +114,7 @@ def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
 @router.post(
     "webhooks/{webhook_id}/test",
     response=responses({202: DeliveryOut}, 404, 409),
+    openapi_extra=located(202),
     summary="Send a test message",
 )
 @needs(AccessLevel.MANAGE)
@@ -160,6 +167,7 @@ def _described(kind: WebhookKind) -> dict[str, Any]:
     header = {"in": "header", "required": True, "schema": {"type": "string"}}
     return {
         "operationId": f"tell_{kind.name.lower()}",
+        "tags": router.tags,
         "summary": f"Told when {kind.label}",
         "parameters": [{"name": name, **header} for name in names],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},

@@ -1,18 +1,15 @@
 """Deliver messages, one after another to each webhook, until they arrive or time is up."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
-from django.db.models.functions import Now
-
-from kbsite.models import Webhook, WebhookDelivery, WebhookEvent
+from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import DeliveryQuerySet
 from kbsite.webhooks import messages, receivers, signatures
 from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
 from transcripts.work import retry
 
-KEPT_FOR: Final = timedelta(days=7)  # deliveries that ended
 GONE: Final = 410
 
 
@@ -62,9 +59,3 @@ def _record_failure(delivery: WebhookDelivery, error: ReceiverFailed) -> None:
         delivery.fail(error, error.status)
     else:
         delivery.postpone(until=until, error=error, status=error.status)
-
-
-def prune() -> None:
-    """Delete what ended a week ago, and events that nobody distributed by then."""
-    WebhookDelivery.objects.filter(finished_at__lt=Now() - KEPT_FOR).delete()
-    WebhookEvent.objects.filter(happened_at__lt=Now() - KEPT_FOR).delete()

@@ -8,7 +8,7 @@ import pytest
 from django.contrib import admin
 from playwright.sync_api import Page, expect
 
-from kbsite.api_reference import GROUPS
+from kbsite.api_description import TAGS
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import LAPTOP, PHONE, Visit
 from tests.browser.site import Site
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 REST = {
     "operations": "/api/v1/docs",
-    **{f"operations of {group}": f"/api/v1/docs/{group}" for group in GROUPS},
+    **{f"operations of {group}": f"/api/v1/docs/{group}" for group in TAGS},
     "content": "/api/content/",
     "list of content": "/api/content/videos/?limit=3",
     "one resource": "/api/content/videos/{long}/",

@@ -4,8 +4,8 @@ import sys
 
 from library import AuthenticatedClient
 from library.api.content import change_content_video, list_content_videos
-from library.api.conversations import add_note, list_notes
-from library.api.default import add_source
+from library.api.notebook import add_note, list_notes
+from library.api.sources import add_source
 from library.api.webhooks import add_webhook, list_webhooks
 from library.models import NoteIn, PatchedVideoDetail, SourceIn, WebhookIn, WebhookKind
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
-from django.utils import timezone
 
 from citations import samples
 from citations.ingest import selection
@@ -24,7 +22,7 @@ from kbsite.models import ApiToken, SignInLink
 from tests.kbsite.cli.conftest import Kb
 from tests.kbsite.cli.conftest import kb as kb  # a fixture
 from tests.makers import make_user, make_video
-from transcripts import acquisition, audit, collections, tasks
+from transcripts import acquisition, audit, collections
 from transcripts.access import AccessLevel
 from transcripts.models import AuditEntry, Collection, Membership, Role, Video
 
@@ -261,15 +259,3 @@ def test_nobody_changes_the_trail_in_the_admin(browser: Client, collection: Coll
     assert browser.post(f"{address}/delete/", {"post": "yes"}).status_code == 403
     assert browser.post(f"{address}/change/", {"kind": "other"}).status_code == 403
     assert browser.get("/admin/transcripts/auditentry/add/").status_code == 403
-
-
-def test_entries_are_kept_for_a_set_number_of_days(settings: Any, collection: Collection) -> None:
-    for days in (1, 400):
-        collections.describe(collection, name=f"Renamed {days}")
-        AuditEntry.objects.filter(pk=last().pk).update(at=timezone.now() - timedelta(days=days))
-    settings.AUDIT_DAYS = 0
-    tasks.prune()
-    assert AuditEntry.objects.count() == 2
-    settings.AUDIT_DAYS = 365
-    tasks.prune()
-    assert AuditEntry.objects.count() == 1

@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -151,6 +152,29 @@ def test_searches_continue_while_a_migration_is_killed_resumed_and_finished(
     assert all(len(row["texts"]) == 5 and "Talk 7" in row["texts"][0] for row in results)
     assert instance.rows("SELECT count(*) FROM citations_embedding WHERE space_id <> %s", old) == [
         (chunks,)
+    ]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
+def test_a_migration_whose_database_restarts_says_so_and_is_resumed_by_the_same_command(
+    instance: Instance, how: signal.Signals
+) -> None:
+    instance.python(ADD)
+    _finishes(instance)
+    log = instance.home / "migration.log"
+    with log.open("wb") as output:
+        streams = {"stdout": output.fileno(), "stderr": output.fileno()}
+        with instance.locked("citations_embedding"), _process(instance, *MIGRATE, **streams) as cut:
+            wait_until(lambda: _waits_for_a_lock(instance), what="the first vectors to be stored")
+            instance.restart(how)
+            assert cut.wait(60) == 8
+        of_the_first = log.read_text()
+        with _process(instance, *MIGRATE, **streams) as resumed:
+            assert resumed.wait(60) == 0
+    assert "Error: The database" in of_the_first
+    assert "Traceback" not in log.read_text()
+    assert instance.rows("SELECT state FROM citations_embeddingspace ORDER BY id DESC LIMIT 1") == [
+        ("active",)
     ]
 
 

@@ -50,11 +50,12 @@ from citations.models import (
 )
 from citations.passages import Locator
 from citations.schemas.lectures import SegmentEventOut
+from kbsite import operations
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
-from kbsite.operations import declared
 from kbsite.webhooks import delivery, messages
 from tests.architecture.pages import DOCS
+from tests.kbsite import declared
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
 from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video, token_client
@@ -533,7 +534,7 @@ def test_every_method_of_the_apis_is_in_the_walk() -> None:
         (method, route)
         for route, pattern in routes(get_resolver().url_patterns)
         if route.startswith("api/")
-        for method in declared(pattern.callback).keys() - {"HEAD"}
+        for method in operations.declared(pattern.callback).keys() - {"HEAD"}
     }
     assert len(served) > 90
     assert served <= walked
@@ -636,7 +637,9 @@ class House:
                 "HX-Request": "true"
             }  # a plain browser is sent to the page itself
         ask = getattr(client, door.method.lower())
-        return ask(self.path(door, absent=absent), body or None, **options)
+        response = ask(self.path(door, absent=absent), body or None, **options)
+        declared.check(response)
+        return response
 
 
 @pytest.fixture(scope="module")
@@ -724,7 +727,7 @@ def furnish() -> House:
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,
         "note": Note.objects.create(collection=shelf, author=owner, title=SECRET, text=SECRET).uuid,
         "webhook": Webhook.objects.create(
-            user=owner, url="https://example.org/", description=SECRET, events=["test"]
+            user=owner, url="https://example.org/", description=SECRET, events=["source.failed"]
         ).uuid,
         "deletion": Deletion.objects.create(
             created_by=owner, run_after=timezone.now() + timedelta(hours=1)

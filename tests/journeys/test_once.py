@@ -27,7 +27,7 @@ EARLIER: Final = 1  # of the statements before these
 DELAY: Final = 0.1  # seconds that the language model takes each time
 LONGEST: Final = 0.5  # seconds of a question
 MOMENTS: Final = 4  # of each question, at any time of it
-V1, CONTENT = "/api/v1/", "/api/content/"
+V1: Final = "/api/v1/"
 QUOTE: Final = "A network is a chain of simple functions. Point 1."
 SAID: Final = "Networks learn from errors. Weights move against the gradient. "
 
@@ -51,9 +51,9 @@ print(json.dumps({
 # What no request leaves behind at the same moment each time.
 OTHERS: Final = ("kbsite_keyedrequest", "kbsite_webhookevent", "citations_lectureevent")
 FIGURES: Final = """
-    SELECT sum(generation) FROM kbsite_webhook
-    UNION ALL SELECT sum(window_count + position) FROM citations_lecturesession
-    UNION ALL SELECT count(*) FROM citations_lectureevent WHERE kind != 'citations'
+    SELECT 'secrets', sum(generation) FROM kbsite_webhook
+    UNION ALL SELECT 'speech', sum(window_count + position) FROM citations_lecturesession
+    UNION ALL SELECT 'events', count(*) FROM citations_lectureevent WHERE kind != 'citations'
 """
 ANOTHER: Final = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|w?[0-9a-f]{10,11}|whsec_[^\"]+|[0-9.]+"
@@ -173,13 +173,13 @@ class Servers:
                 f"UPDATE {table} SET active_at = now() - interval '1 minute' RETURNING 1"
             )
 
-    def figures(self) -> list[int]:
+    def figures(self) -> dict[str, int]:
         """Count the rows of all tables, and what else a request that is done twice would change."""
         tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
         names = [name for (name,) in self.instance.rows(tables) if name not in OTHERS]
-        counts = " UNION ALL ".join(f"SELECT count(*) FROM {name}" for name in names)
+        counts = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in names)
         rows = self.instance.rows(f"{counts} UNION ALL {FIGURES}")
-        return [count or 0 for (count,) in rows]
+        return {name: int(count or 0) for name, count in rows}
 
     def answers(self) -> set[Any]:
         """Return the answers that are there, with the time that each took: no two are alike."""
@@ -242,7 +242,7 @@ class Done:
     """What one request says and leaves behind."""
 
     response: str
-    figures: list[int]
+    figures: dict[str, int]
 
 
 @pytest.fixture
@@ -298,9 +298,9 @@ def test_a_killed_request_is_done_once_and_answered(servers: Servers) -> None:
     for case in CASES:
         reference, count = _undisturbed(servers, case)
         for moment in _moments(case, count, chance):
-            found = [*_faults(servers, case, reference, moment)]
-            kills, harmful = kills + 1, harmful + bool(found)
-            faults += [f"{case.route} {moment}: {fault}" for fault in found]
+            wrong = [*_faults(servers, case, reference, moment)]
+            kills, harmful = kills + 1, harmful + bool(wrong)
+            faults += [f"{case.route} {moment}: {fault}" for fault in wrong]
     print(f"{kills} kills, {harmful} of them harmful")
     assert kills >= 60
     assert faults == []
@@ -372,7 +372,7 @@ def _prepare(servers: Servers, case: Case) -> tuple[str, dict[str, Any]]:
 
 
 def _filled(servers: Servers, text: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: servers.things[found[1]], text)
+    return re.sub(r"\{(\w+)\}", lambda match: servers.things[match[1]], text)
 
 
 def _said(response: requests.Response) -> str:
@@ -380,8 +380,8 @@ def _said(response: requests.Response) -> str:
     return f"{response.status_code} {ANOTHER.sub('…', response.text)}"
 
 
-def _change(before: list[int], after: list[int]) -> list[int]:
-    return [now - then for then, now in zip(before, after, strict=True)]
+def _change(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    return {name: after[name] - then for name, then in before.items() if after[name] != then}
 
 
 def _pattern(path: str) -> str:

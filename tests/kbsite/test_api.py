@@ -13,9 +13,12 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from kbsite import api_reference, errors
+from kbsite import errors
 from kbsite.api import api
+from kbsite.api_description import TAGS
+from kbsite.api_reference import MESSAGES
 from kbsite.models import ApiToken
+from kbsite.openapi import resolve
 from tests.makers import (
     caption_json,
     make_cues,
@@ -857,17 +860,35 @@ def test_a_lost_database_is_a_problem_that_says_when_to_come_back(
 # The description
 
 
+@pytest.mark.parametrize(
+    ("public", "server"), [("", "https://inside:8000"), ("https://kb.test", "https://kb.test")]
+)
+def test_the_description_names_the_address_that_its_reader_came_by(
+    asking: Client, settings: Any, public: str, server: str
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, "OIDC_ISS_ENDPOINT": public}
+    response = asking.get("/api/v1/openapi.json", headers={"host": "inside:8000"}, secure=True)
+    assert response.json()["servers"] == [{"url": server}]
+    page = asking.get("/api/v1/docs/search", headers={"host": "inside:8000"}, secure=True)
+    assert f"&quot;{server}/api/v1/search?q=" in page.content.decode()
+
+
 def test_every_operation_says_how_it_may_refuse(asking: Client) -> None:
     schema = asking.get("/api/v1/openapi.json").json()
+    refusals = schema["components"]["responses"]
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
-            assert {"401", "403", "422"} <= set(operation["responses"]), (method, path)
+            assert {"401", "403", "422", "500", "503", "507"} <= set(operation["responses"]), (
+                method,
+                path,
+            )
             oauth, bearer, session = operation["security"]
             assert oauth["OAuth"] == bearer["Bearer"] == [*AccessLevel(oauth["OAuth"][-1]).scopes]
             assert session == {"Session": []}
             for status, response in operation["responses"].items():
                 if status >= "400":
-                    assert list(response["content"]) == [PROBLEM]
+                    assert list(resolve(response, refusals)["content"]) == [PROBLEM]
 
 
 def test_the_description_names_the_scopes_and_where_to_ask_for_them(asking: Client) -> None:
@@ -900,16 +921,13 @@ def test_the_description_has_a_page_for_each_group_and_all_operations(
     client.force_login(user)
     schema = client.get("/api/v1/openapi.json").json()
     overview = client.get("/api/v1/docs").content.decode()
-    pages = {
-        group: client.get(f"/api/v1/docs/{group}").content.decode()
-        for group in api_reference.GROUPS
-    }
-    for path, methods in schema["paths"].items():
+    pages = {group: client.get(f"/api/v1/docs/{group}").content.decode() for group in TAGS}
+    for methods in schema["paths"].values():
         for operation in methods.values():
-            group = api_reference.group_of(path)
+            (group,) = operation["tags"]
             assert f'id="{operation["operationId"]}"' in pages[group]
             assert f"/api/v1/docs/{group}#{operation['operationId']}" in overview
-    assert 'id="tell_job_done"' in pages[api_reference.MESSAGES]
+    assert 'id="tell_job_done"' in pages[MESSAGES]
 
 
 def test_the_description_asks_strangers_to_sign_in(client: Client, db: None) -> None:

@@ -19,50 +19,71 @@ SCHEMAS = {
         },
     }
 }
-NOTE = {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}}}
+NOTE = {"application/json": {"schema": {"$ref": "#/components/schemas/Note"}, "example": {"a": 1}}}
+COMPONENTS = {
+    "schemas": SCHEMAS,
+    "headers": {"ETag": {"description": "A version.", "required": True, "schema": {}}},
+    "responses": {"404": {"description": "Nothing."}, "429": {"description": "Later."}},
+}
+TAGS = [
+    {"name": name, "x-displayName": name.title(), "description": "About it."}
+    for name in ("notes", "webhooks")
+]
 
 
-def operation(described: dict[str, Any], method: str = "get", path: str = "") -> Operation:
-    """Read a document with one operation, and return it."""
+def document(described: dict[str, Any], method: str = "get", path: str = "") -> dict[str, Any]:
+    """Return a document with one operation."""
     path = path or "/api/v1/notes"
-    answered = {"operationId": "it", "responses": {"200": {"description": "OK"}}, **described}
-    document = {"components": {"schemas": SCHEMAS}, "paths": {path: {method: answered}}}
-    groups = read(document, origin="https://cuebase.test")
-    (read_operation,) = (operation for group in groups for operation in group.operations)
+    answered = {"operationId": "it", "tags": ["notes"], "responses": {"200": {"description": "OK"}}}
+    return {
+        "servers": [{"url": "https://cuebase.test"}],
+        "tags": TAGS,
+        "components": COMPONENTS,
+        "paths": {path: {method: {**answered, **described}}},
+    }
+
+
+def operation(*described: Any, **more: Any) -> Operation:
+    """Read a document with one operation, and return it."""
+    (read_operation,) = (
+        operation for group in read(document(*described, **more)) for operation in group.operations
+    )
     return read_operation
 
 
-def test_an_example_has_every_field_and_ends_where_a_schema_contains_itself() -> None:
-    answer = {"responses": {"200": {"description": "OK", "content": NOTE}}}
+def test_the_groups_are_the_tags_in_their_order() -> None:
+    groups = read(document({}))
+    assert [(group.slug, group.title, group.about) for group in groups] == [
+        ("notes", "Notes", "About it."),
+        ("webhooks", "Webhooks", "About it."),
+    ]
+    assert [operation.name for operation in groups[0].operations] == ["it"]
+
+
+def test_an_answer_has_its_fields_example_and_headers() -> None:
+    etag = {"ETag": {"$ref": "#/components/headers/ETag"}}
+    answer = {"responses": {"200": {"description": "OK", "content": NOTE, "headers": etag}}}
     (good,) = operation(answer).answers
     assert good.content
-    example = json.loads(good.content.example)
-    assert example["kind"] == "long"
-    assert example["tags"] == ["…"]
-    assert example["parent"]["parent"]["made_at"] == "2026-01-31T12:00:00Z"
-
-
-def test_the_example_of_a_body_has_only_what_must_be_sent() -> None:
-    body = operation({"requestBody": {"content": NOTE}}, "post").body
-    assert body
-    assert json.loads(body.example) == {"title": "…", "kind": "long"}
-    assert [(field.name, field.type, field.is_required) for field in body.fields] == [
+    assert json.loads(good.content.example) == {"a": 1}
+    assert [(field.name, field.type, field.is_required) for field in good.content.fields] == [
         ("title", "string", True),
         ("kind", "string", True),
         ("parent", "Note", False),
         ("tags", "list of string", False),
         ("made_at", "date-time", False),
     ]
+    assert [(header.name, header.about) for header in good.headers] == [("ETag", "A version.")]
 
 
 def test_a_curl_command_names_what_is_required_and_quotes_for_a_shell() -> None:
     parameters = [
-        {"in": "query", "name": "q", "required": True, "schema": {"type": "string"}},
+        {"in": "query", "name": "q", "required": True, "schema": {}, "example": "it & I"},
         {"in": "query", "name": "limit", "schema": {"type": "integer"}},
     ]
     command = operation({"parameters": parameters}, path="/api/v1/search").curl
-    assert command.endswith('"https://cuebase.test/api/v1/search?q=…"')
-    quoted = {"application/json": {"schema": {"const": {"title": "it's"}}}}
+    assert command.endswith('"https://cuebase.test/api/v1/search?q=it+%26+I"')
+    quoted = {"application/json": {"schema": {}, "example": {"title": "it's"}}}
     command = operation({"requestBody": {"content": quoted}}, "put").curl
     assert "-X PUT" in command
     assert r"""-d '{"title": "it'\''s"}'""" in command
@@ -78,9 +99,13 @@ def test_files_and_streams_are_not_offered_to_be_tried() -> None:
 
 def test_refusals_stand_apart_in_order() -> None:
     responses = {
-        status: {"description": text}
-        for status, text in (("429", "Later"), ("201", "Made"), ("404", "Nothing"))
+        "429": {"$ref": "#/components/responses/429"},
+        "201": {"description": "Made."},
+        "404": {"$ref": "#/components/responses/404"},
     }
     read_operation = operation({"responses": responses}, "post")
     assert [answer.status for answer in read_operation.answers] == ["201"]
-    assert [answer.status for answer in read_operation.refusals] == ["404", "429"]
+    assert [(answer.status, answer.about) for answer in read_operation.refusals] == [
+        ("404", "Nothing."),
+        ("429", "Later."),
+    ]

@@ -13,6 +13,7 @@ from kbsite.load_limit import LoadLimit
 
 AT_ONCE = 2
 App = Callable[[Any, Any, Any], Awaitable[None]]
+WAIT_SECONDS = load_limit.WAIT_SECONDS
 WHOLE = ({"type": "http.request", "body": b"", "more_body": False},)
 
 
@@ -90,7 +91,9 @@ def test_a_request_beyond_the_limit_is_told_when_to_come_back_within_a_second() 
         assert (start["status"], headers[b"refresh"]) == (503, headers[b"retry-after"])
         assert 2 <= int(headers[b"retry-after"]) <= 8
         assert b"busy" in body["body"]
-        _, problem = await ask(site.limited, "/api/v1/jobs")
+        start, problem = await ask(site.limited, "/api/v1/jobs")
+        assert {b"retry-after"} <= {name for name, _ in start["headers"]}
+        assert b"refresh" not in {name for name, _ in start["headers"]}
         assert json.loads(problem["body"])["code"] == "overloaded"
         assert site.working == AT_ONCE
         site.go.set()
@@ -135,6 +138,20 @@ def test_a_request_that_waits_is_served_when_another_ends() -> None:
         assert site.working == AT_ONCE
         site.go.set()
         assert [events[0]["status"] for events in await asyncio.gather(*served)] == [200] * 3
+
+    run(test)
+
+
+def test_those_for_whom_there_is_room_are_served_by_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(load_limit, "WAIT_SECONDS", WAIT_SECONDS)
+
+    async def test(site: Site) -> None:
+        served = await fill(site, count=2 * AT_ONCE)
+        await asyncio.sleep(1.5)
+        site.go.set()
+        assert {events[0]["status"] for events in await asyncio.gather(*served)} == {200}
 
     run(test)
 

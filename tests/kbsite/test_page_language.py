@@ -15,7 +15,7 @@ from django.utils.translation.template import templatize
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer
-from kbsite.api_reference import GROUPS
+from kbsite.api_description import TAGS
 from kbsite.glossary import TERMS
 from kbsite.languages import LOCALE_PATHS
 from tests.html import text_of
@@ -71,7 +71,7 @@ def test_what_programs_read_is_the_same_in_every_language(page: Client, path: st
     "path",
     [
         "/api/v1/docs",
-        *(f"/api/v1/docs/{group}" for group in GROUPS),
+        *(f"/api/v1/docs/{group}" for group in TAGS),
         "/api/content/",
         "/api/content/videos/",
         "/api/content/videos/?limit=1",

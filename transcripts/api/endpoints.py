@@ -15,6 +15,7 @@ from transcripts.access import AccessLevel, needs
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
+from transcripts.headers import FILE_NAME, located
 from transcripts.lists import page_of
 from transcripts.models import Job
 from transcripts.schemas import (
@@ -31,7 +32,7 @@ from transcripts.transcript_rows import StorageChange
 
 UPLOADS_AT_ONCE = 4  # times the size limit of one file, for all files of a request
 
-router = Router()
+router = Router(tags=["sources"])
 
 
 class Request(HttpRequest):
@@ -62,6 +63,7 @@ def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
 @router.post(
     "sources/captions",
     response=responses({200: StoredOut, 201: StoredOut}, 404, 409, 413),
+    openapi_extra=located(200, 201),
     summary="Add a video with its captions",
 )
 @needs(AccessLevel.WRITE)
@@ -102,7 +104,10 @@ def get_job(request: Request, job_id: shapes.JobId) -> Job:
 
 
 @router.post(
-    "jobs/{job_id}/retry", response=responses({202: JobOut}, 404, 409), summary="Try a job again"
+    "jobs/{job_id}/retry",
+    response=responses({202: JobOut}, 404, 409),
+    openapi_extra=located(202),
+    summary="Try a job again",
 )
 @needs(AccessLevel.WRITE)
 def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
@@ -115,6 +120,7 @@ def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
 @router.post(
     "feeds/{feed_id}/sync",
     response=responses({202: JobOut}, 404),
+    openapi_extra=located(202),
     summary="Fetch what is new of a playlist or channel",
 )
 @needs(AccessLevel.WRITE)
@@ -143,13 +149,23 @@ def search_transcript(
 
 
 _TEXTS = ("text/vtt", "application/x-subrip", "text/plain", "text/markdown")
-_FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {"application/json": {}}
+_CUE = {"text": {"type": "string"}, "start": {"type": "number"}, "duration": {"type": "number"}}
+_TRANSCRIPT = {
+    "id": {"type": "string"},
+    "title": {"type": "string"},
+    "lang": {"type": "string"},
+    "has_added_stops": {"type": "boolean"},
+    "cues": {"type": "array", "items": {"type": "object", "properties": _CUE}},
+}
+_FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {
+    "application/json": {"schema": {"type": "object", "properties": _TRANSCRIPT}}
+}
 
 
 @router.get(
     "transcripts/{path:video_id}/download",
     response=responses({200: None}, 404),
-    openapi_extra={"responses": {200: {"content": _FILES}}},
+    openapi_extra={"responses": {200: {"content": _FILES, "headers": FILE_NAME}}},
     summary="Download a transcript",
 )
 @needs(AccessLevel.READ)
@@ -167,6 +183,7 @@ def download_transcript(
 @router.post(
     "transcripts/{path:video_id}/refetch",
     response=responses({202: JobOut}, 404),
+    openapi_extra=located(202),
     summary="Fetch a video again",
 )
 @needs(AccessLevel.WRITE)

@@ -130,7 +130,7 @@ class QueuedWork(DurableWork):
                     self.fail(ProcessKilled())
                 yield is_begun
             except (OperationalError, InterfaceError) as error:
-                logger.warning("%s lost the database", self._label, exc_info=True)
+                logger.warning("%s lost the database: %s", self._label, error)
                 if not connection.is_usable():
                     connection.close()  # the next statement opens another
                 self.settle(error if storage_full(error) else DatabaseLost())

@@ -27,6 +27,6 @@ def heard(response: Any) -> list[tuple[str, Any]]:
 def schema_of_events(path: str, method: str) -> Draft202012Validator:
     """Return a check of an operation's events, as the OpenAPI document describes them."""
     description = api.get_openapi_schema(path_prefix="/api/v1/")
-    content = description["paths"][path][method]["responses"][200]["content"][EVENTS]
+    content = description["paths"][path][method]["responses"]["200"]["content"][EVENTS]
     schema = {**content["schema"]["contentSchema"], "components": description["components"]}
     return Draft202012Validator(json.loads(json.dumps(schema)))

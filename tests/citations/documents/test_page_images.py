@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from citations import tasks
 from citations.documents import page_images, pages
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Source
@@ -137,7 +136,7 @@ def test_pictures_go_with_their_document(
     book: Source, collection: Collection, tmp_path: Path
 ) -> None:
     drawn = page_images.render_page(book.document, 1, width=800)
-    tasks.tend()
+    page_images.prune()
     assert kept(tmp_path) == [drawn]
     ingest_pipeline.remove(book)
     assert kept(tmp_path) == []

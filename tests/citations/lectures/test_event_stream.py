@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from citations.lectures import event_stream, events
-from citations.models import LectureSession, Window, WindowOutcome
+from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from citations.schemas.lectures import SegmentEventOut
 from transcripts import announcements
 from transcripts.models import Collection
@@ -110,6 +110,8 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
     assert all_of(session, 1) == []
     add_events(session, "b")  # the last window was cited since the session was read
     assert not event_stream.is_over(session, 1)
+    LectureEvent.objects.all().delete()  # as after a month
+    assert event_stream.is_over(session, 0)
 
 
 @pytest.mark.usefixtures("quick")

@@ -815,6 +815,14 @@ def test_questions_that_cannot_be_are_refused(scope: Scope, lecture: LectureSess
     assert not Window.objects.exists()
 
 
+def test_a_window_keeps_its_citations_when_the_lecture_has_ended(
+    scope: Scope, lecture: LectureSession
+) -> None:
+    first = lecture_worker.query(scope, lecture, SAID, 0)
+    speech.end(lecture)
+    assert lecture_worker.query(scope, lecture, SAID, 0) == first
+
+
 # The queue
 
 

@@ -5,14 +5,13 @@ import json
 import posixpath
 import re
 import zipfile
-from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.utils import timezone, translation
+from django.utils import translation
 from selectolax.lexbor import LexborHTMLParser
 
 from citations import tasks
@@ -359,13 +358,6 @@ def test_it_is_its_owners_and_gone_with_the_right_to_read(
         with pytest.raises(ArchiveNotFound):
             archives.find(reading, user, archive.uuid)
         assert archives.latest(reading, user) is None
-
-
-def test_it_is_kept_for_a_day(scope: Scope, owner: User) -> None:
-    archive = archives.request(scope, owner)
-    Archive.objects.update(created_at=timezone.now() - timedelta(days=1, minutes=1))
-    tasks.tend()
-    assert not Archive.objects.filter(pk=archive.pk).exists()
 
 
 def test_audio_and_video_files_come_only_if_asked_for_and_are_linked_where_they_play(

@@ -6,8 +6,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings as django_settings
+from django.db import InterfaceError, OperationalError
+from psycopg_pool import PoolTimeout
 
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
@@ -15,7 +18,7 @@ from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
 from citations.readers.formats import MARKDOWN
 from kbsite import settings
-from kbsite.cli import config, doctor
+from kbsite.cli import config, doctor, terminal
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
@@ -38,6 +41,18 @@ def test_every_setting_is_shown_with_its_origin(kb: Kb, monkeypatch: pytest.Monk
 def test_the_data_directory_in_use_is_shown(kb: Kb) -> None:
     rows = {row["name"]: row for row in kb("config", "--json").json}
     assert rows["YOUTUBE_KB_DATA_DIR"]["value"] == str(settings.DATA_DIR)
+
+
+@pytest.mark.parametrize(("most", "is_enough"), [(1_023, None), (1_024, True)])
+def test_a_low_limit_of_open_files_is_told(most: int, is_enough: bool | None) -> None:
+    script = (
+        "import resource; from kbsite import boot; boot.set_up()\n"
+        "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({most}, hard))\n"
+        "from kbsite.cli import doctor; print(doctor._open_files())"
+    )
+    result = run_python("-c", script, environment={**os.environ}).stdout
+    assert result.startswith(f"({is_enough}, 'this user may have {most:,}'")
 
 
 def test_languages_that_the_embedding_model_does_not_know_are_told(
@@ -246,6 +261,23 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
         assert "The database does not answer" in ran.stdout + ran.stderr
         assert "Traceback" not in ran.stderr
         assert "hunter2" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("the connection is lost"),
+        InterfaceError("the connection is closed"),
+        psycopg.errors.AdminShutdown("terminating connection"),
+        psycopg.InterfaceError("cursor already closed"),
+        PoolTimeout("couldn't get a connection"),
+    ],
+)
+def test_every_way_in_which_a_database_ends_is_told_with_the_next_step(error: Exception) -> None:
+    expected = terminal.expected_error(error)
+    assert expected is not None
+    assert str(error) in expected.message
+    assert "Run the command again" in expected.hint
 
 
 def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:

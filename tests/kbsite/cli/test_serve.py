@@ -279,3 +279,20 @@ def test_a_stop_during_the_start_leaves_nothing_behind(home: Path) -> None:
     _, output = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in output
     until(lambda: not processes_of(home), seconds=30)
+
+
+@pytest.mark.usefixtures("database")
+def test_connections_whose_request_does_not_begin_or_end_are_closed(serve: Serve) -> None:
+    serving = serve("--no-worker")
+    host, _, port = serving.url.removeprefix("http://").partition(":")
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE))
+            for _ in range(150)
+        ]
+        for client in clients:
+            client.sendall(b"GET /library/ HTTP/1.1\r\nHost: x\r\n")
+        started = time.monotonic()
+        assert {client.recv(1_000) for client in clients} == {b""}
+        assert time.monotonic() - started < 37
+        assert requests.get(f"{serving.url}/healthz", timeout=PATIENCE).text == "ok"

@@ -5,23 +5,22 @@ HTTP to it.
 import asyncio
 import json
 import re
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import httpx2
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from starlette.types import ASGIApp
 
+from tests import web_server
 from tests.loopback import NO_TLS
+from tests.web_server import Lifespan
 
 T = TypeVar("T")
-Lifespan = Literal["auto", "off", "on"]
 
 
 class Endpoint:
@@ -84,16 +83,8 @@ class Endpoint:
 @contextmanager
 def served(application: ASGIApp, *, lifespan: Lifespan = "on") -> Iterator[Endpoint]:
     """Serve an application while the block runs."""
-    server = uvicorn.Server(
-        uvicorn.Config(application, port=0, ws="none", lifespan=lifespan, log_level="warning")
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield Endpoint(_port(server, thread))
-    finally:
-        server.should_exit = True
-        thread.join(timeout=20)
+    with web_server.served(application, lifespan=lifespan) as port:
+        yield Endpoint(port)
 
 
 def text(result: CallToolResult) -> str:
@@ -119,12 +110,3 @@ def cursor(answer: str) -> str:
     """Return the cursor of the next page, "" at the end."""
     match = re.search(r"cursor=(\S+)$", answer, re.MULTILINE)
     return match[1] if match else ""
-
-
-def _port(server: uvicorn.Server, thread: threading.Thread) -> int:
-    pause = threading.Event()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        pause.wait(0.01)
-    port: int = server.servers[0].sockets[0].getsockname()[1]
-    return port

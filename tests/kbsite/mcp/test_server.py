@@ -14,10 +14,12 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from kbsite import rate_limits
+from kbsite import body_limits, rate_limits
+from kbsite.body_limits import BodyTimeLimit
 from kbsite.mcp import calls, server
 from kbsite.mcp.server import MAX_BODY, Application
 from kbsite.models import ApiToken
+from tests import web_server
 from tests.instance import redis_server
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, served, text
@@ -263,6 +265,22 @@ def test_it_serves_without_the_lifespan_protocol_too(shelf: Shelf) -> None:
     with served(Application(), lifespan="off") as running:
         assert reply(running.call(shelf.token, "list_transcripts")).startswith("1 videos")
         assert reply(running.call(shelf.token, "list_transcripts")).startswith("1 videos")
+
+
+def test_a_call_that_stops_in_its_middle_is_refused_in_time(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body_limits, "STILL_SECONDS", 1.0)
+    head = (
+        f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {shelf.token}\r\n"
+        "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+        "Content-Length: 100\r\n\r\n{"
+    )
+    with (
+        web_server.served(BodyTimeLimit(Application())) as port,
+        web_server.connect(port, sends=head.encode()) as client,
+    ):
+        assert web_server.heard(client).startswith(b"HTTP/1.1 408 ")
 
 
 def test_a_token_over_its_rate_is_told_when_to_come_back(

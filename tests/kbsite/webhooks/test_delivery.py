@@ -10,7 +10,6 @@ from django.utils import timezone
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from citations.models import State
-from kbsite import tasks as site_tasks
 from kbsite.auth import Caller, scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent, WebhookKind
 from kbsite.webhooks import delivery, messages, receivers, registry, signatures
@@ -273,16 +272,6 @@ def test_what_another_process_sends_is_not_sent_twice(
     delivery.perform(row.pk)
     delivery.perform(row.pk)
     assert len(receiver.got) == 1
-
-
-def test_deliveries_that_ended_are_forgotten_after_a_week(webhook: Webhook) -> None:
-    row = registry.make_test(webhook)
-    work()
-    site_tasks.prune()
-    assert WebhookDelivery.objects.filter(pk=row.pk).exists()
-    WebhookDelivery.objects.update(finished_at=timezone.now() - timedelta(days=8))
-    site_tasks.prune()
-    assert not WebhookDelivery.objects.exists()
 
 
 def test_a_deleted_user_leaves_no_webhook(webhook: Webhook, user: User) -> None:
