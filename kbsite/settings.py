@@ -292,8 +292,7 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
-        "django": {"level": "WARNING"},  # without Django's own handlers, which redact nothing
-        "uvicorn.access": {"level": "WARNING"},  # its lines are addresses
+        **{name: {"level": "WARNING"} for name in ("django", "uvicorn.access")},  # no addresses
         "kbsite.telemetry": {"level": "INFO" if _is_json else "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # warns that a queue of files has no host
     },
@@ -354,9 +353,7 @@ QUESTIONS_PER_MINUTE = option(
     "QUESTIONS_PER_MINUTE", 60, "Questions per minute over REST or in the browser; 0: no limit."
 )
 ADDITIONS_PER_MINUTE = option(
-    "ADDITIONS_PER_MINUTE",
-    300,
-    "Requests per minute that upload files or add addresses; 0: no limit.",
+    "ADDITIONS_PER_MINUTE", 300, "Requests per minute that add files or addresses; 0: no limit."
 )
 STREAMS_AT_ONCE = option(
     "STREAMS_AT_ONCE", 20, "Event streams per user and process, such as open pages; 0: no limit."

@@ -82,7 +82,9 @@ def open_way(path: Path, account: Account) -> None:
 
 def has_access_list(path: Path) -> bool:
     """Return whether an access control list gives somebody rights of their own to a path."""
-    return hasattr(os, "listxattr") and _ACL in os.listxattr(path)
+    with contextlib.suppress(OSError):  # the file system knows no attributes
+        return hasattr(os, "listxattr") and _ACL in os.listxattr(path)
+    return False
 
 
 def _own_account() -> pwd.struct_passwd:

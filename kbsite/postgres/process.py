@@ -38,6 +38,7 @@ _INITIAL_SETTINGS = {
     "log_timezone": "UTC",
     "log_checkpoints": "off",
     "log_line_prefix": "%m [%p] ",
+    "log_min_error_statement": "panic",  # statements contain keys of sessions
 }
 # One file per weekday, truncated a week later.
 _LOG_SETTINGS = {

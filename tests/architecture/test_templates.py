@@ -12,7 +12,7 @@ PRINTED = re.compile(r"\{[{%#]|[}%#]\}")
 def printed_tags(source: str) -> list[str]:
     """Return the line of each tag or comment that a page would show to its readers."""
     return [
-        f"line {token.lineno + token.contents[: tag.start()].count(chr(10))}: {tag[0]}"
+        f"line {(token.lineno or 0) + token.contents[: tag.start()].count(chr(10))}: {tag[0]}"
         for token in Lexer(source).tokenize()
         if token.token_type == TokenType.TEXT
         for tag in PRINTED.finditer(token.contents)

@@ -164,8 +164,8 @@ def test_every_field_that_cannot_be_used_is_named(asking: Client) -> None:
 def test_every_refusal_has_a_complaint(asking: Client) -> None:
     for refusal in (InvalidInput("It is no use."), InvalidUrl("It is no use.")):
         assert errors.problem(refusal)["errors"] == [{"field": "", "message": "It is no use."}]
-    told = problem(asking.get("/api/v1/search?q=-only"), 422, "empty_query")
-    assert told["errors"] == [{"field": "", "message": told["detail"]}]
+    details = problem(asking.get("/api/v1/search?q=-only"), 422, "empty_query")
+    assert details["errors"] == [{"field": "", "message": details["detail"]}]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_text_of_blanks_alone_is_refused_as_an_empty_one_is(
     asking: Client, path: str, field: str
 ) -> None:
     for text in ("", " \n"):
-        told = problem(post(asking, path, {field: text}), 422, "invalid_input")["errors"]
-        assert field in [each["field"] for each in told]
+        complaints = problem(post(asking, path, {field: text}), 422, "invalid_input")["errors"]
+        assert field in [each["field"] for each in complaints]
 
 
 WRONG = {
@@ -218,8 +218,8 @@ def test_a_value_of_another_json_type_is_never_taken_for_one_of_a_field(asking: 
         for wrong in WRONG.get(kind, ()):
             sent = json.dumps({name: wrong})
             response = getattr(asking, method)(address, sent, content_type="application/json")
-            told = problem(response, 422, "invalid_input")["errors"]
-            assert name in [each["field"] for each in told], (path, name, wrong)
+            complaints = problem(response, 422, "invalid_input")["errors"]
+            assert name in [each["field"] for each in complaints], (path, name, wrong)
             tried += 1
     assert tried > 60
 

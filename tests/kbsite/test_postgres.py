@@ -220,6 +220,14 @@ def test_the_first_start_makes_a_database_that_is_safe_and_local(data_dir: Path)
     assert not answers(data_dir)
 
 
+def test_the_servers_log_has_no_statement_that_failed(made_dir: Path) -> None:
+    with postgres.start(made_dir) as server, pytest.raises(psycopg.errors.DivisionByZero):
+        ask(server.dsn, "SELECT 1 / 0 WHERE '5ecret' <> ''")
+    written = "".join(file.read_text() for file in (made_dir / "postgres/log").iterdir())
+    assert "division by zero" in written
+    assert "5ecret" not in written
+
+
 def test_a_start_within_a_start_ends_nothing(made_dir: Path) -> None:
     with postgres.start(made_dir, fast=True) as outer:
         with postgres.start(made_dir, fast=True) as inner:

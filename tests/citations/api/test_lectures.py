@@ -334,8 +334,8 @@ def test_an_empty_answer_says_why_in_its_header_in_its_note_and_in_the_event(
         assert response["Cuebase-Note"] == reason
     post(asking, f"sessions/{session}/end")
     events = heard(asking.get(f"{V1}sessions/{session}/events"))
-    (told,) = [data for name, data in events if name == "citations"]
-    assert (told["citations"], told["note"]) == ([], reason)
+    (event,) = [data for name, data in events if name == "citations"]
+    assert (event["citations"], event["note"]) == ([], reason)
 
 
 def test_an_answer_whose_citations_were_deleted_with_their_source_says_so_when_it_is_repeated(

@@ -208,8 +208,8 @@ def test_the_collection_that_has_most_to_cite_is_chosen_at_first(
     for title in "BC":
         make_document(library, ["Said twice."], title=title)
     assert chosen.findall(text_of(page.get("/lectures/new/"))) == ["library"]
-    asked = text_of(page.get(f"/lectures/new/?collection={collection.slug}"))
-    assert chosen.findall(asked) == [collection.slug]
+    html = text_of(page.get(f"/lectures/new/?collection={collection.slug}"))
+    assert chosen.findall(html) == [collection.slug]
 
 
 def test_what_could_not_be_read_cannot_be_chosen(

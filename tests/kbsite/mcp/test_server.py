@@ -58,7 +58,9 @@ def test_an_unknown_token_is_refused(endpoint: Endpoint, token: str) -> None:
 
 
 def test_a_revoked_token_is_refused(endpoint: Endpoint, shelf: Shelf) -> None:
-    assert endpoint.post(CALL, token=shelf.token).status_code == 200
+    answer = endpoint.post(CALL, token=shelf.token)
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "private, no-store, no-transform"
     ApiToken.objects.get(name="all", user=shelf.owner).revoke()
     assert endpoint.post(CALL, token=shelf.token).status_code == 401
 
