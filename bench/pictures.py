@@ -120,7 +120,7 @@ def take_panel(playwright: Playwright, origin: str, state: Any) -> None:
         panel = reader.open("patience001")
         panel.set_viewport_size({"width": 400, "height": 842})
         reader.page.get_by_role("button", name="Subtitles").click()
-        reader.connect(panel, choice="add and change")
+        reader.connect(panel, choice="add, change")
         panel.get_by_role("button", name="Add to the library").click()
         panel.get_by_role("heading", name="The library’s search").wait_for(timeout=120_000)
         panel.get_by_role("searchbox", name="Find in this video").fill("try again")

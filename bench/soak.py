@@ -40,6 +40,7 @@ from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
 from kbsite.models import ApiToken
 from transcripts import library, storage
+from transcripts.access import AccessLevel
 from transcripts.models import Transcript
 
 FOLDERS: Final = ("ocw6012", "nyudl")
@@ -95,7 +96,7 @@ def stored(kept: search.Library) -> list[Transcript]:
 def token(kept: search.Library) -> str:
     """Return the token of somebody who owns the collection."""
     owner = User.objects.create_user("soak", is_superuser=True)
-    return ApiToken.issue(owner, name="soak", can_write=True)[1]
+    return ApiToken.issue(owner, name="soak", access=AccessLevel.WRITE)[1]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kbsite.options import OPTIONS, option
+from transcripts.access import AccessLevel
 
 PUBLIC_URL = option(
     "PUBLIC_URL", "http://127.0.0.1:8000", "Public address of this server, for links and MCP."
@@ -90,8 +91,9 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     "OIDC_ISS_ENDPOINT": ""
     if _public.hostname in ("127.0.0.1", "localhost", "::1")
     else f"{_public.scheme}://{_public.netloc}",
-    "SCOPES": {"read": "read", "write": "add and change"},
-    "DEFAULT_SCOPES": ["read"],
+    "SCOPES": {level: level for level in AccessLevel},  # the page has its own words
+    "SCOPES_BACKEND_CLASS": "kbsite.oauth.scopes.Scopes",
+    "DEFAULT_SCOPES": [AccessLevel.READ],
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.WebApplicationServer",
     "OAUTH2_VALIDATOR_CLASS": "kbsite.oauth.validator.Validator",
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],

@@ -79,9 +79,9 @@ admin.site.index_title = _("Everything on this server")
 
 
 REVOKED_AT_ONCE = 500
-_NEW_FIELDS = ("user", "name", "can_write", "collections", "days")
+_NEW_FIELDS = ("user", "name", "access", "collections", "days")
 _FIXED_FIELDS = (
-    "hint", "user", "application", "can_write", "limited", "readable", "created_at",
+    "hint", "user", "application", "access", "limited", "readable", "created_at",
     "last_used_at", "revoked_at",
 )  # fmt: skip
 
@@ -99,7 +99,7 @@ class NewTokenForm(TokenForm):
 
     class Meta:
         model = ApiToken
-        fields = ("user", "name", "can_write", "collections")
+        fields = ("user", "name", "access", "collections")
 
     def save(self, commit: bool = True) -> ApiToken:
         """Create the token, and keep its text for the page that shows it."""
@@ -107,7 +107,7 @@ class NewTokenForm(TokenForm):
         token, self.text = ApiToken.issue(
             values["user"],
             name=values["name"],
-            can_write=values["can_write"],
+            access=values["access"],
             collections=tuple(values["collections"]),
             days=values["days"],
         )
@@ -123,11 +123,11 @@ class ApiTokenAdmin(Table):
     """Tokens are created, renamed, given an expiry and revoked."""
 
     list_display = (
-        "name", "hint", "user", "can_write", "limited", "created_at", "last_used_at",
+        "name", "hint", "user", "access", "limited", "created_at", "last_used_at",
         "expires_at", "revoked_at",
     )  # fmt: skip
     list_filter = (
-        *("can_write", "limited", "created_at", "last_used_at"),
+        *("access", "limited", "created_at", "last_used_at"),
         ("revoked_at", admin.EmptyFieldListFilter),
     )
     list_select_related = ("user",)

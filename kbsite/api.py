@@ -22,12 +22,13 @@ from ninja.utils import check_csrf
 from pydantic_core import to_jsonable_python
 
 from citations.api import router as citations
-from kbsite import api_description, errors
+from kbsite import api_description, errors, operations
 from kbsite.auth import Caller
 from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
 from kbsite.webhooks.api import router as webhooks
+from transcripts.access import needed_by
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
@@ -111,6 +112,16 @@ class Api(NinjaAPI):
     def describe(self, prefix: str) -> OpenAPISchema:
         """Describe the content too, and what middlewares add."""
         schema = super().get_openapi_schema(path_prefix=prefix)
+        needed = {
+            operation.view_func.__name__: needed_by(operation.view_func)
+            for bound in self._get_bound_routers()
+            for path in bound.path_operations.values()
+            for operation in path.operations
+        }
+        for methods in schema["paths"].values():
+            for operation in methods.values():
+                operation["security"] = operations.security(needed[operation["operationId"]])
+        schema["components"]["securitySchemes"]["OAuth"] = operations.OAUTH
         schema.update(api_description.complete(schema, description.describe(resources)))
         return schema
 

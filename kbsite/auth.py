@@ -19,8 +19,9 @@ from kbsite.form_pages import SAFE, page_above, page_of_form, takes_get
 from kbsite.models import ApiToken
 from kbsite.oauth import audience, connections
 from transcripts import actors
+from transcripts.access import AccessLevel
 from transcripts.actors import Actor
-from transcripts.errors import Forbidden, NotSignedIn
+from transcripts.errors import InsufficientScope, NotSignedIn
 from transcripts.headers import header
 from transcripts.models import WRITING_ROLES, Collection, Membership
 from transcripts.scope import NOTHING, Scope
@@ -35,16 +36,15 @@ class Caller:
     token: ApiToken | None = None
     session: str = ""  # its key
 
-    def require_write(self) -> None:
-        """Raise Forbidden for a token that may only read."""
-        if self.token is None or self.token.can_write:
-            return
-        if self.token.application_id:
-            hint = "Connect it again and allow it to add and change."
-            raise Forbidden("This connection may only read.", hint=hint)
-        raise Forbidden(
-            "This token may only read.", hint="Create one with `kb token create --write`."
-        )
+    @property
+    def access(self) -> AccessLevel:
+        """What their token allows; without one, all."""
+        return AccessLevel.MANAGE if self.token is None else AccessLevel(self.token.access)
+
+    def require(self, needed: AccessLevel) -> None:
+        """Raise InsufficientScope for a token that does not allow as much."""
+        if self.token is not None and not self.access.covers(needed):
+            raise _refusal(needed, is_connection=bool(self.token.application_id))
 
     def renewed(self) -> "Caller | None":
         """Return them with what they may see and change now; None if they are signed out.
@@ -55,7 +55,7 @@ class Caller:
             ends, token = self.token.expires_at, ApiToken.valid().filter(pk=self.token.pk).first()
             if token is None or (ends and ends <= timezone.now()):
                 return None
-            token.can_write = token.can_write and self.token.can_write  # an access token's part
+            token.narrow(self.access)  # an access token's part
             return Caller(token.user, scope_of(token.user, token), token)
         request = HttpRequest()
         request.session = SessionStore(self.session)
@@ -68,6 +68,27 @@ class Caller:
         """Check again that they may read a collection."""
         renewed = self.renewed()
         return renewed is not None and collection_id in renewed.scope.readable
+
+
+def _refusal(needed: AccessLevel, *, is_connection: bool) -> InsufficientScope:
+    manages = needed == AccessLevel.MANAGE
+    if not is_connection:
+        return InsufficientScope(
+            "This token may not manage members, links and webhooks."
+            if manages
+            else "This token may only read.",
+            hint=f"Create one with `kb token create --{needed}`.",
+        )
+    error = InsufficientScope(
+        "This connection may not manage members, links and webhooks."
+        if manages
+        else "This connection may only read.",
+        hint="Connect it again and allow it to manage them."
+        if manages
+        else "Connect it again and allow it to add and change.",
+    )
+    error.scope = " ".join(needed.scopes)
+    return error
 
 
 def everything() -> Scope:
@@ -88,7 +109,7 @@ def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope
         writable = frozenset(pk for pk, role in roles.items() if role in WRITING_ROLES)
     if token is not None and token.limited:
         readable &= frozenset(token.collections.values_list("pk", flat=True))
-    may_write = token is None or token.can_write
+    may_write = token is None or AccessLevel(token.access).covers(AccessLevel.WRITE)
     return Scope(readable=readable, writable=writable & readable if may_write else frozenset())
 
 
@@ -157,8 +178,9 @@ class CallerMiddleware(MiddlewareMixin):
         request.may_add = SimpleLazyObject(lambda: _may_add(request))
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        if request.path_info.startswith("/api/") and response.status_code in (401, 403):
-            _challenge(request, response)
+        if request.path_info.startswith("/api/") and response.status_code == 401:
+            challenge = audience.challenge(audience.origin_of(request), request.path_info)
+            response["WWW-Authenticate"] = challenge
         actors.resolve_with(Actor)  # the thread goes on to others
         return response
 
@@ -169,18 +191,6 @@ def _may_add(request: Any) -> bool:
         return bool(request.access.writable)
     except NotSignedIn:
         return False
-
-
-def _challenge(request: Any, response: HttpResponse) -> None:
-    """Say where tokens come from; for one that may only read, that a wider one is needed."""
-    missing = {}
-    if response.status_code == 403:
-        token = request.caller.token if request.caller else None
-        if token is None or not token.application_id or token.can_write:
-            return
-        missing = {"error": "insufficient_scope", "scope": audience.SCOPES}
-    own = audience.origin_of(request)
-    response["WWW-Authenticate"] = audience.challenge(own, request.path_info, **missing)
 
 
 def describe(methods: openapi.Methods) -> None:

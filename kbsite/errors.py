@@ -357,6 +357,7 @@ REFUSALS: Final[Mapping[int, str]] = {
     401: "There is no valid session or token.",
     403: "You may see it, but not change it in this way.",
     404: "It does not exist, or you may not see it.",
+    408: "The body came too slowly, or stopped.",
     406: "It cannot be given in any form that you accept.",
     409: "Its state does not allow it, or the first request with this key is being worked on.",
     412: "If-Match names another version.",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
+from transcripts.access import AccessLevel
 from transcripts.schemas import Count, Shape
 
 # Users and tokens
@@ -40,7 +41,7 @@ class TokenOut(Shape):
     name: str
     hint: str = Field(description="How it begins.")
     user: str = Field(validation_alias=AliasPath("user", "username"))
-    can_write: bool
+    access: AccessLevel = Field(description="Each includes those before it.")
     collections: list[str] | None = Field(
         validation_alias="slugs", description="Null: it is not limited to some."
     )

@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "kbsite.errors.ErrorMiddleware",
+    "kbsite.operations.AccessMiddleware",
     "kbsite.conditional_requests.VersionMiddleware",
     "kbsite.idempotency.IdempotencyMiddleware",
 ]

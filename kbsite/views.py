@@ -34,8 +34,10 @@ from kbsite.invitation_notes import Invitation
 from kbsite.mcp_clients import bundle
 from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
+from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
 from transcripts import audit
+from transcripts.access import AccessLevel
 from transcripts.alphabet import alphabet_key
 from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
@@ -53,7 +55,7 @@ class TokenForm(forms.Form):
     """A new API token."""
 
     name = forms.CharField(max_length=80)
-    can_write = forms.BooleanField(required=False)
+    access = forms.ChoiceField(choices=ACCESS_LABELS, required=False)
     collections = forms.ModelMultipleChoiceField(Collection.objects.none(), required=False)
     days = forms.IntegerField(required=False, min_value=1, max_value=3650)
 
@@ -209,7 +211,7 @@ def create_token(request: Any) -> HttpResponse:
     token, text = ApiToken.issue(
         request.user,
         name=values["name"],
-        can_write=values["can_write"],
+        access=AccessLevel(values["access"] or AccessLevel.READ),
         collections=tuple(values["collections"]),
         days=values["days"],
     )
@@ -311,6 +313,7 @@ def _tokens(request: Any, text: str = "") -> dict[str, Any]:
         "tokens": tokens.prefetch_related("collections"),
         "connections": connected.select_related("application").prefetch_related("collections"),
         "collections": Collection.objects.visible(request.access),
+        "access_levels": ACCESS_LABELS,
         "mcp_url": url,
         "bookmarklet": BOOKMARKLET % request.build_absolute_uri(resolve_url("add")),
         "is_public": request.is_secure(),

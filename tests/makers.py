@@ -38,6 +38,7 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from kbsite.models import ApiToken
 from transcripts import acquisition, storage
+from transcripts.access import AccessLevel
 from transcripts.captions import to_vtt
 from transcripts.cues import Cue
 from transcripts.models import Collection, Job, Membership, Role, Video, YouTubeGate
@@ -300,9 +301,9 @@ def done(job: Job) -> Job:
     return job
 
 
-def token_client(user: User, *, can_write: bool = True, **about: Any) -> Client:
+def token_client(user: User, *, access: AccessLevel = AccessLevel.MANAGE, **about: Any) -> Client:
     """Make a program that calls with a new token of the user."""
-    _, text = ApiToken.issue(user, name="test", can_write=can_write, **about)
+    _, text = ApiToken.issue(user, name="test", access=access, **about)
     return Client(headers={"Authorization": f"Bearer {text}"})
 
 

@@ -12,6 +12,7 @@ from citations.models import Archive
 from citations.notebook import archives
 from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, CollectionName, Text, responses
 from transcripts.headers import FILE_NAME, located
@@ -49,11 +50,11 @@ router = Router(tags=["notebook"])
     openapi_extra=located(202),
     summary="Put everything into one ZIP",
 )
+@needs(AccessLevel.WRITE)
 def add_archive(request: Request, body: ArchiveIn) -> Status[Archive]:
     """Begin a ZIP of all that you may read, or of some sources; while the same is being made, that
     is returned.
     """
-    request.caller.require_write()
     chosen = [find_source(request.access, reference) for reference in body.source_id]
     archive = archives.request(
         request.access,
@@ -71,6 +72,7 @@ def add_archive(request: Request, body: ArchiveIn) -> Status[Archive]:
 @router.get(
     "archives/{archive_id}", response=responses({200: ArchiveOut}, 404), summary="Watch a ZIP"
 )
+@needs(AccessLevel.READ)
 def get_archive(request: Request, archive_id: ArchiveId) -> Archive:
     """Return how far a ZIP is."""
     return archives.find(request.access, request.caller.user, archive_id)
@@ -82,6 +84,7 @@ def get_archive(request: Request, archive_id: ArchiveId) -> Archive:
     openapi_extra={"responses": _FILE},
     summary="Download a ZIP",
 )
+@needs(AccessLevel.READ)
 def get_archive_file(request: Request, archive_id: ArchiveId) -> StreamingHttpResponse:
     """Return a ZIP that is done."""
     user = request.caller.user
@@ -97,8 +100,8 @@ def get_archive_file(request: Request, archive_id: ArchiveId) -> StreamingHttpRe
 @router.delete(
     "archives/{archive_id}", response=responses({204: None}, 404), summary="Delete a ZIP"
 )
+@needs(AccessLevel.WRITE)
 def delete_archive(request: Request, archive_id: ArchiveId) -> Status[Any]:
     """Delete a ZIP before its day is over."""
-    request.caller.require_write()
     archives.delete(archives.find(request.access, request.caller.user, archive_id))
     return Status(204, None)

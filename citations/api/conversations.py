@@ -22,6 +22,7 @@ from citations.notebook import conversations, questions, shared_conversations
 from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
 from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
@@ -48,6 +49,7 @@ logger = logging.getLogger(__name__)
     openapi_extra={"responses": _EVENTS},
     summary="Ask the library",
 )
+@needs(AccessLevel.READ)
 def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> Any:
     """Answer a question from the sources, or say that they hold no answer.
 
@@ -71,6 +73,7 @@ def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> 
     response=responses({200: TracedReplyOut}, 404),
     summary="See an answer, and how it was made",
 )
+@needs(AccessLevel.READ)
 def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
     """Return an answer with its trace: questions, passages, verdicts, times and tokens."""
     _, record = shared_conversations.find_answer(request.access, request.caller.user, answer_id)
@@ -83,9 +86,10 @@ def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
     openapi_extra={"responses": _EVENTS},
     summary="Answer a question again",
 )
+@needs(AccessLevel.WRITE)
 def ask_again(request: Request, answer_id: shapes.AnswerId, query: Query[shapes.StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
-    answer = _find_writable(request, answer_id)
+    answer = _find_answer(request, answer_id)
     queue = partial(questions.ask_again, request.access, request.caller.user, answer)
     return _answer(request, queue, stream=query.stream)
 
@@ -95,11 +99,12 @@ def ask_again(request: Request, answer_id: shapes.AnswerId, query: Query[shapes.
     response=responses({200: shapes.FeedbackOut}, 404),
     summary="Rate an answer",
 )
+@needs(AccessLevel.WRITE)
 def put_feedback(
     request: Request, answer_id: shapes.AnswerId, body: shapes.FeedbackIn
 ) -> shapes.FeedbackIn:
     """Rate an answer as helpful or not, or take the rating back."""
-    questions.rate(_find_writable(request, answer_id), body.feedback)
+    questions.rate(_find_answer(request, answer_id), body.feedback)
     return body
 
 
@@ -108,6 +113,7 @@ def put_feedback(
     response=responses({200: QuotationOut}, 404),
     summary="See a citation of an answer",
 )
+@needs(AccessLevel.READ)
 def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
     """Return a quote of an answer with the text around it, if you may read its source."""
     return notebook_answers.find_citation(request.access, quotation_id)
@@ -121,6 +127,7 @@ def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
     response=responses({200: shapes.ConversationsOut}, 404),
     summary="List conversations",
 )
+@needs(AccessLevel.READ)
 def list_conversations(
     request: Request, query: Query[shapes.ConversationsIn]
 ) -> conversations.ConversationPage:
@@ -135,6 +142,7 @@ def list_conversations(
     response=responses({200: shapes.ConversationRecordOut}, 404),
     summary="Read a conversation",
 )
+@needs(AccessLevel.READ)
 def get_conversation(request: Request, conversation_id: shapes.ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
     conversation = _find_readable(request, conversation_id)
@@ -147,13 +155,13 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
     response=responses({200: shapes.ConversationOut}, 404),
     summary="Rename, pin or share a conversation",
 )
+@needs(AccessLevel.WRITE)
 def change_conversation(
     request: Request, conversation_id: shapes.ConversationId, body: shapes.ConversationChangeIn
 ) -> Conversation:
     """Change the fields that are sent. Whom a conversation is shared with read of it what stands in
     sources that they may read.
     """
-    request.caller.require_write()
     conversation = _find(request, conversation_id)
     conversations.change(request.access, conversation, **body.model_dump())
     return conversation
@@ -164,9 +172,9 @@ def change_conversation(
     response=responses({204: None}, 404),
     summary="Delete a conversation",
 )
+@needs(AccessLevel.WRITE)
 def delete_conversation(request: Request, conversation_id: shapes.ConversationId) -> Status[Any]:
     """Delete a conversation with its answers. Sources and notes stay."""
-    request.caller.require_write()
     conversations.delete(_find(request, conversation_id))
     return Status(204, None)
 
@@ -202,6 +210,7 @@ _FILES: Final = {
     openapi_extra={"responses": _FILES},
     summary="Download a conversation",
 )
+@needs(AccessLevel.READ)
 def export_conversation(
     request: Request, conversation_id: shapes.ConversationId, query: Query[shapes.ExportIn]
 ) -> HttpResponse:
@@ -220,14 +229,12 @@ def _find_readable(request: Request, conversation_id: Any) -> Conversation:
     return conversations.find_readable(request.access, request.caller.user, conversation_id)
 
 
-def _find_writable(request: Request, answer_id: Any) -> Answer:
-    request.caller.require_write()
+def _find_answer(request: Request, answer_id: Any) -> Answer:
     return notebook_answers.find_answer(request.access, request.caller.user, answer_id)
 
 
 def _read(request: Request, answer_id: Any) -> AnswerRecord:
-    answer = notebook_answers.find_answer(request.access, request.caller.user, answer_id)
-    return notebook_answers.read(request.access, [answer])[0]
+    return notebook_answers.read(request.access, [_find_answer(request, answer_id)])[0]
 
 
 def _queue(request: Request, body: shapes.AskIn) -> Answer:

@@ -26,6 +26,7 @@ from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import (
     BIGGEST_ID,
@@ -121,6 +122,7 @@ router = Router(tags=["notebook"])
 
 
 @router.get("highlights", response=responses({200: HighlightsOut}, 404), summary="List highlights")
+@needs(AccessLevel.READ)
 def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsOut:
     """List your highlights and those that are shared with you, latest first."""
     page = highlights.list_highlights(
@@ -135,11 +137,11 @@ def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsO
     openapi_extra=located(200, 201),
     summary="Highlight a passage",
 )
+@needs(AccessLevel.WRITE)
 def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
     """Highlight the words of a source. The same passage again changes its colour, note and tags
     (200).
     """
-    request.caller.require_write()
     selected = SelectedText(exact=body.quote, prefix=body.prefix, suffix=body.suffix)
     highlight = highlights.keep(
         request.access,
@@ -176,6 +178,7 @@ _FILES: Final = {
     openapi_extra={"responses": _FILES},
     summary="Download highlights",
 )
+@needs(AccessLevel.READ)
 def export_highlights(request: Request, query: Query[HighlightExportIn]) -> HttpResponse:
     """Return highlights for Obsidian (ZIP of Markdown; of one source the file), Readwise (CSV),
     Anki (apkg) or as Web Annotations (JSON-LD).
@@ -191,12 +194,12 @@ def export_highlights(request: Request, query: Query[HighlightExportIn]) -> Http
 @router.post(
     "highlights/import", response=responses({200: ImportOut}, 413), summary="Import Web Annotations"
 )
+@needs(AccessLevel.WRITE)
 def import_highlights(request: Request, body: AnnotationsIn) -> ImportReport:
     """Highlight what the annotations of a page quote, in sources that you may read.
 
     Annotations without a place are reported, and the rest is kept.
     """
-    request.caller.require_write()
     annotations, ignored = web_annotations.read_json({"items": body.items})
     return annotation_import.import_annotations(
         request.access, request.caller.user, annotations, ignored=ignored
@@ -208,6 +211,7 @@ def import_highlights(request: Request, body: AnnotationsIn) -> ImportReport:
     response=responses({200: HighlightOut}, 404),
     summary="Read a highlight",
 )
+@needs(AccessLevel.READ)
 def get_highlight(request: Request, highlight_id: HighlightId) -> HighlightOut:
     """Return a highlight."""
     placed = highlights.find(request.access, request.caller.user, highlight_id)
@@ -219,6 +223,7 @@ def get_highlight(request: Request, highlight_id: HighlightId) -> HighlightOut:
     response=responses({200: HighlightOut}, 404),
     summary="Change a highlight",
 )
+@needs(AccessLevel.WRITE)
 def put_highlight(
     request: Request, highlight_id: HighlightId, body: HighlightNotesIn
 ) -> HighlightOut:
@@ -233,6 +238,7 @@ def put_highlight(
 @router.delete(
     "highlights/{highlight_id}", response=responses({204: None}, 404), summary="Delete a highlight"
 )
+@needs(AccessLevel.WRITE)
 def delete_highlight(request: Request, highlight_id: HighlightId) -> Status[None]:
     """Delete a highlight of yours."""
     highlights.delete(_find_own(request, highlight_id).row)
@@ -240,7 +246,6 @@ def delete_highlight(request: Request, highlight_id: HighlightId) -> Status[None
 
 
 def _find_own(request: Request, highlight_id: UUID) -> PlacedHighlight:
-    request.caller.require_write()
     return highlights.find(request.access, request.caller.user, highlight_id, write=True)
 
 

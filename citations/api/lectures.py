@@ -30,6 +30,7 @@ from citations.schemas.lectures import (
     WindowsOut,
 )
 from transcripts import library
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.headers import FILE_NAME, header, located
@@ -52,9 +53,9 @@ router = Router(tags=["lectures"])
     openapi_extra=located(201),
     summary="Start a lecture",
 )
+@needs(AccessLevel.WRITE)
 def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
-    request.caller.require_write()
     transcript = None
     if body.video_id:
         video = library.find_video(request.access, body.video_id)
@@ -70,6 +71,7 @@ def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSes
 
 
 @router.get("sessions", response=responses({200: SessionsOut}, 404), summary="List lectures")
+@needs(AccessLevel.READ)
 def list_sessions(
     request: Request, query: Query[shapes.SessionsIn]
 ) -> lecture_sessions.SessionPage:
@@ -84,6 +86,7 @@ def list_sessions(
     response=responses({200: SessionOut}, 404),
     summary="See a lecture's progress",
 )
+@needs(AccessLevel.READ)
 def get_session(request: Request, session_id: shapes.SessionId) -> LectureSession:
     """Return what a lecture cites, its progress, and whether it has ended."""
     session = lecture_sessions.find_session(request.access, session_id)
@@ -94,6 +97,7 @@ def get_session(request: Request, session_id: shapes.SessionId) -> LectureSessio
 @router.delete(
     "sessions/{session_id}", response=responses({204: None}, 404), summary="Delete a lecture"
 )
+@needs(AccessLevel.WRITE)
 def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Delete a lecture with its speech and citations. Its sources stay."""
     lecture_sessions.delete(_find_writable(request, session_id))
@@ -108,6 +112,7 @@ def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any
     response=responses({202: WindowsOut}, 404, 409, 413),
     summary="Send speech",
 )
+@needs(AccessLevel.WRITE)
 def add_segments(
     request: Request, session_id: shapes.SessionId, body: shapes.SegmentsIn
 ) -> Status[Any]:
@@ -126,6 +131,7 @@ def add_segments(
     response=responses({202: WindowsOut}, 404),
     summary="Replay a recording up to a time",
 )
+@needs(AccessLevel.WRITE)
 def replay_session(
     request: Request, session_id: shapes.SessionId, body: shapes.PositionIn
 ) -> Status[Any]:
@@ -140,6 +146,7 @@ def replay_session(
 @router.post(
     "sessions/{session_id}/end", response=responses({202: WindowsOut}, 404), summary="End a lecture"
 )
+@needs(AccessLevel.WRITE)
 def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
     return _submit(speech.end(_find_writable(request, session_id)))
@@ -150,6 +157,7 @@ def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     response=responses({200: VideoOut}, 404, 409),
     summary="Keep a lecture as a recording",
 )
+@needs(AccessLevel.WRITE)
 def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
     """Make a transcript of what was said in an ended lecture, in its collection.
 
@@ -163,6 +171,7 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
     response=responses({202: LookedUpOut}, 404),
     summary="Look up again what was said too early",
 )
+@needs(AccessLevel.WRITE)
 def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Cite again for windows that found nothing before what they may cite was ready.
 
@@ -185,13 +194,13 @@ _NOTED: Final = {
     openapi_extra={"responses": _NOTED},
     summary="Cite for one window",
 )
+@needs(AccessLevel.WRITE)
 def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn) -> dict[str, Any]:
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
     header Cuebase-Note has the note, percent-encoded.
     """
-    request.caller.require_write()
     session = lecture_sessions.find_session(request.access, body.session_id, write=True)
     request.begin(None)  # its window is found by its index
     result = lecture_worker.query(request.access, session, body.transcript_text, body.window_index)
@@ -208,6 +217,7 @@ def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn
 @router.get(
     "citations/{citation_id}", response=responses({200: CitationOut}, 404), summary="See a citation"
 )
+@needs(AccessLevel.READ)
 def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     """Return a citation with its whole passage."""
     return lecture_sessions.find_citation(request.access, citation_id)
@@ -221,6 +231,7 @@ _LISTED = ("uuid", "window_index", "rank", "snippet", "page", "created_at", "sou
     response=responses({200: CitationsOut}, 404),
     summary="List a lecture's citations",
 )
+@needs(AccessLevel.READ)
 def list_citations(
     request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
@@ -240,6 +251,7 @@ def list_citations(
     response=responses({200: StatisticsOut}, 404),
     summary="See a lecture's statistics",
 )
+@needs(AccessLevel.READ)
 def get_statistics(request: Request, session_id: shapes.SessionId) -> LectureStatistics:
     """Return how many windows have citations, what became of the others, and the stages' times."""
     return lecture_report.statistics(lecture_sessions.find_session(request.access, session_id))
@@ -254,6 +266,7 @@ _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}, "h
     openapi_extra={"responses": _NOTES},
     summary="Download a lecture's notes",
 )
+@needs(AccessLevel.READ)
 def export_session(request: Request, session_id: shapes.SessionId) -> HttpResponse:
     """Return the speech as Markdown, with its citations as footnotes."""
     session = lecture_sessions.find_session(request.access, session_id)
@@ -282,6 +295,7 @@ _EVENTS = {
     openapi_extra={"responses": _EVENTS},
     summary="Watch a lecture",
 )
+@needs(AccessLevel.READ)
 def watch_session(
     request: Request,
     session_id: shapes.SessionId,
@@ -317,7 +331,6 @@ def _event(event: LectureEvent) -> str:
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:
-    request.caller.require_write()
     return lecture_sessions.find_session(request.access, session_id, write=True)
 
 

@@ -11,6 +11,7 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
 from citations.notebook.notes import MAX_TEXT
 from citations.schemas.notebook import NoteOut, NotesOut
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import (
     BodyIn,
@@ -67,6 +68,7 @@ router = Router(tags=["notebook"])
 
 
 @router.get("notes", response=responses({200: NotesOut}, 404), summary="List notes")
+@needs(AccessLevel.READ)
 def list_notes(request: Request, query: Query[NotesIn]) -> NotesOut:
     """List the notes of your collections, latest first."""
     page = notes.list_notes(request.access, **query.model_dump())
@@ -80,13 +82,13 @@ def list_notes(request: Request, query: Query[NotesIn]) -> NotesOut:
     openapi_extra=located(200, 201),
     summary="Keep a note",
 )
+@needs(AccessLevel.WRITE)
 def add_note(request: Request, body: NoteIn) -> Status[NoteOut]:
     """Keep a text, or an answer of yours with its citations, in a collection.
 
     Everybody who may read the collection sees it. An answer is kept once: sent again, it returns
     200 and the existing note.
     """
-    request.caller.require_write()
     user = request.caller.user
     if body.answer_id is None:
         note = notes.pin(
@@ -99,12 +101,14 @@ def add_note(request: Request, body: NoteIn) -> Status[NoteOut]:
 
 
 @router.get("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Read a note")
+@needs(AccessLevel.READ)
 def get_note(request: Request, note_id: NoteId) -> NoteOut:
     """Return a note."""
     return NoteOut.read(notes.find_note(request.access, note_id), request.caller.user)
 
 
 @router.put("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Change a note")
+@needs(AccessLevel.WRITE)
 def put_note(request: Request, note_id: NoteId, body: NoteText) -> NoteOut:
     """Replace a note's title and text. Needs the right to change its collection."""
     note = _find_writable(request, note_id)
@@ -113,6 +117,7 @@ def put_note(request: Request, note_id: NoteId, body: NoteText) -> NoteOut:
 
 
 @router.delete("notes/{note_id}", response=responses({204: None}, 404), summary="Delete a note")
+@needs(AccessLevel.WRITE)
 def delete_note(request: Request, note_id: NoteId) -> Status[Any]:
     """Delete a note."""
     notes.delete(_find_writable(request, note_id))
@@ -125,5 +130,4 @@ def _created(request: Request, note: Note, status: int) -> Status[NoteOut]:
 
 
 def _find_writable(request: Request, note_id: Any) -> Note:
-    request.caller.require_write()
     return notes.find_note(request.access, note_id, write=True)

@@ -18,6 +18,7 @@ from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
 from transcripts.headers import located
@@ -135,6 +136,7 @@ router = Router(tags=["search"])
 @router.get(
     "search", response=responses({200: SearchOut}, 404, 409, 503), summary="Search the library"
 )
+@needs(AccessLevel.READ)
 def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
     """Find the passages that answer a query best: by words, by meaning, or by both.
 
@@ -158,12 +160,12 @@ def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
     tags=["sources"],
     summary="Index a source again",
 )
+@needs(AccessLevel.WRITE)
 def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     """Chunk, embed and index a source again. Searches find its old chunks until then.
 
     /api/content/sources/ shows the progress.
     """
-    request.caller.require_write()
     source = find_source(request.access, str(source_id), write=True)
     source.start_anew()
     send(source)
@@ -172,28 +174,30 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
 
 
 @router.get("marks", response=responses({200: MarksOut}), summary="List marks")
+@needs(AccessLevel.READ)
 def list_marks(request: Request, query: Query[MarksIn]) -> judgments.MarkPage:
     """List your marks of passages that you may read, latest first."""
     return judgments.list_marks(request.access, request.caller.user, **query.model_dump())
 
 
 @router.put("marks", response=responses({200: MarkOut}, 404), summary="Mark a hit")
+@needs(AccessLevel.WRITE)
 def put_mark(request: Request, body: MarkIn) -> dict[str, Any]:
     """Mark whether a hit answers the query. `kb eval` measures with your marks."""
-    request.caller.require_write()
     judgments.mark(request.access, request.caller.user, body.query, body.chunk, right=body.right)
     return {"query": judgments.normal(body.query), "chunk": body.chunk, "right": body.right}
 
 
 @router.delete("marks", response=responses({204: None}, 404), summary="Take a mark back")
+@needs(AccessLevel.WRITE)
 def delete_mark(request: Request, query: Query[MarkedIn]) -> Status[Any]:
     """Delete your mark of a hit; without one, nothing changes."""
-    request.caller.require_write()
     judgments.mark(request.access, request.caller.user, query.query, query.chunk, right=None)
     return Status(204, None)
 
 
 @router.post("verify", response=responses({200: QuoteCheckOut}, 404), summary="Check a quote")
+@needs(AccessLevel.READ)
 def verify_quote(request: Request, body: VerifyIn) -> VerifiedQuote:
     """Say whether a quote is in a source word for word, and at which second or page."""
     filter = Filter(collections=tuple(body.collection))

@@ -9,6 +9,7 @@ from citations.models import SharedLink
 from citations.notebook import shared_links
 from citations.notebook.shared_links import LIFETIME, ShareTarget
 from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, Id, Whole, responses
 from transcripts.headers import located
@@ -39,6 +40,7 @@ class SharedLinkIn(BodyIn):
 
 
 @router.get("shared-links", response=responses({200: SharedLinksOut}), summary="List shared links")
+@needs(AccessLevel.MANAGE)
 def list_shared_links(request: Request) -> dict[str, Any]:
     """List your links that have not expired."""
     return {"links": shared_links.list_links(request.access, request.caller.user)}
@@ -50,9 +52,9 @@ def list_shared_links(request: Request) -> dict[str, Any]:
     openapi_extra=located(201),
     summary="Share by a link",
 )
+@needs(AccessLevel.MANAGE)
 def add_shared_link(request: Request, body: SharedLinkIn) -> Status[SharedLink]:
     """Make a link to a highlight, an answer, a page or a clip, where owners allow links."""
-    request.caller.require_write()
     target = ShareTarget(
         highlight=body.highlight_id or "",
         answer=body.answer_id or "",
@@ -70,8 +72,8 @@ def add_shared_link(request: Request, body: SharedLinkIn) -> Status[SharedLink]:
 @router.delete(
     "shared-links/{link_id}", response=responses({204: None}, 404), summary="Revoke a shared link"
 )
+@needs(AccessLevel.MANAGE)
 def revoke_shared_link(request: Request, link_id: LinkId) -> Status[None]:
     """End a link of yours, or of others to a collection that you own, at once."""
-    request.caller.require_write()
     shared_links.revoke(request.access, request.caller.user, link_id)
     return Status(204, None)

@@ -22,6 +22,7 @@ from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, library, media
 from transcripts import files as caption_files
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
 from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Text, Title, Words, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
@@ -52,6 +53,7 @@ class SourcesIn(PageIn):
 
 
 @router.get("sources", response=responses({200: SourcesOut}, 404), summary="List sources")
+@needs(AccessLevel.READ)
 def list_sources(request: Request, query: Query[SourcesIn]) -> SourcePage:
     """List what can be searched, newest first, and how far it is indexed."""
     filter = Filter(sources=tuple(query.source_id), collections=tuple(query.collection))
@@ -65,6 +67,7 @@ def list_sources(request: Request, query: Query[SourcesIn]) -> SourcePage:
     openapi_extra=located(201, 202),
     summary="Add a video, playlist, channel or text",
 )
+@needs(AccessLevel.WRITE)
 def add_source(request: Request, body: SourceIn) -> Status[Any]:
     """Queue a YouTube address (202), or store a text (201).
 
@@ -79,6 +82,7 @@ def add_source(request: Request, body: SourceIn) -> Status[Any]:
     openapi_extra=located(202, is_always=False),
     summary="Add files",
 )
+@needs(AccessLevel.WRITE)
 def add_files(
     request: Request, files: File[list[UploadedFile]], about: Form[UploadIn]
 ) -> Status[FilesOut]:
@@ -88,7 +92,6 @@ def add_files(
     and video files play beside the transcript of captions with the same name, sent with them or
     already in the library.
     """
-    request.caller.require_write()
     unknown = request.POST.keys() - UploadIn.model_fields.keys() - {"csrfmiddlewaretoken"}
     if unknown:
         complaint = {"type": "extra_forbidden", "msg": "there is no such field here"}
@@ -132,6 +135,7 @@ def add_files(
     response=responses({200: GuideOut}, 404),
     summary="Get the guide to a source",
 )
+@needs(AccessLevel.READ)
 def get_guide(request: Request, source_id: SourceId) -> GuideOut:
     """Return what a source is about, its terms, names and numbers, and questions that it answers.
 
@@ -149,12 +153,12 @@ def get_guide(request: Request, source_id: SourceId) -> GuideOut:
 @router.delete(
     "sources/{source_id}", response=responses({204: None}, 404, 409), summary="Delete a document"
 )
+@needs(AccessLevel.WRITE)
 def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     """Delete a document with its pages and all that was made from it.
 
     Recordings are deleted with their videos, at /api/content/videos/.
     """
-    request.caller.require_write()
     source = find_source(request.access, str(source_id), write=True)
     if source.video_id:
         raise Conflict(

@@ -19,6 +19,7 @@ from transcripts.announcements import JOBS, SOURCES
 from transcripts.models import Job
 from transcripts.scope import Scope
 from transcripts.views import events
+from transcripts.views.activity import may_reopen
 from transcripts.views.events import EventStream, Fragment
 from transcripts.views.requests import PageRequest, fragment, offset_of
 
@@ -100,6 +101,7 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
         "states": Job.State.choices,
         "offset": offset,
         "may_write": bool(scope.writable),
+        "may_reopen": may_reopen(request),
         "is_drawer": is_drawer,
         "counts": counts,
         "indexed": indexed[:INDEXED],

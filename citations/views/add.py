@@ -82,7 +82,6 @@ def add(request: PageRequest) -> HttpResponse:
     """
     if request.method != "POST":
         return _show(request)
-    request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
     outcomes = _add_all(request, form.checked(request.access), form)
     if request.htmx:
@@ -100,7 +99,6 @@ def add(request: PageRequest) -> HttpResponse:
 @require_POST
 def add_sample(request: PageRequest) -> HttpResponse:
     """Store the sample library in a collection of the user's own, and show it being indexed."""
-    request.caller.require_write()
     collection = samples.collection_of(request.user)
     loaded = samples.load(collection, owner=request.user)
     for source in [loaded.textbook, *discovery.adopt()]:

@@ -51,7 +51,6 @@ def leave(request: PageRequest, pk: int) -> HttpResponse:
         highlighted = highlights.list_highlights(request.access, request.user, filter, limit=1)
         context = {"collection": collection, "highlighted": highlighted.total}
         return render(request, "citations/leave_collection.html", context)
-    request.caller.require_write()
     collections.remove_member(collection, request.user.pk)
     message = _("You left “%(name)s”.") % {"name": collection}
     return redirect_with_message(request, message, "collections")

@@ -76,7 +76,6 @@ def change(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 def keep_all(request: PageRequest, conversation_id: UUID) -> HttpResponse:
     """Save a conversation as a note."""
-    request.caller.require_write()
     conversation = conversations.find_readable(request.access, request.user, conversation_id)
     return redirect(address_of(notes.keep_conversation(request.access, request.user, conversation)))
 
@@ -130,7 +129,6 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
 @require_POST
 def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Save an answer as a note, or lead to the note it is saved as."""
-    request.caller.require_write()
     answer = notebook_answers.find_answer(request.access, request.user, answer_id)
     slug = AskForm(request.POST).collection_slug()
     saved = notes.keep(request.access, request.user, answer, collection=slug)

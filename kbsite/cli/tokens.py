@@ -19,6 +19,7 @@ from kbsite.mcp_clients.configuration import McpClient, configuration
 from kbsite.models import ApiToken
 from kbsite.schemas import TokenOut, TokenSecretOut
 from transcripts import library
+from transcripts.access import AccessLevel
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -49,6 +50,13 @@ def create_token(
             "--write", help="Allow adding and changing; otherwise the token is read-only."
         ),
     ] = False,
+    manage: Annotated[
+        bool,
+        typer.Option(
+            "--manage",
+            help="Allow adding and changing, and managing members, shared links and webhooks.",
+        ),
+    ] = False,
     collection: InCollections = None,
     days: Annotated[
         int | None, option(min=1, max=36_500, help="Days of validity; unset: until revoked.")
@@ -56,8 +64,14 @@ def create_token(
     as_json: Json = False,
 ) -> None:
     """Create a token. Its secret is shown only once."""
+    access = AccessLevel.WRITE if write else AccessLevel.READ
     token, text = _issue(
-        open_library(), name, user=user, write=write, collections=collection or (), days=days
+        open_library(),
+        name,
+        user=user,
+        access=AccessLevel.MANAGE if manage else access,
+        collections=collection or (),
+        days=days,
     )
     if as_json:
         print_json(TokenSecretOut.read(token, text))
@@ -83,7 +97,7 @@ def list_tokens(as_json: Json = False) -> None:
                 token.name,
                 f"{token.hint}…",
                 token.user,
-                "read and write" if token.can_write else "read",
+                ", ".join(token.access.scopes),
                 token.state,
                 minute(token.last_used_at) or "never",
             )
@@ -154,7 +168,7 @@ def _issue(
     name: str,
     *,
     user: str = "",
-    write: bool = False,
+    access: AccessLevel = AccessLevel.READ,
     collections: Sequence[str] = (),
     days: int | None = None,
 ) -> tuple[ApiToken, str]:
@@ -166,9 +180,7 @@ def _issue(
             hint="Name it after its purpose, such as “Claude on my laptop”.",
         )
     limits = tuple(library.find_collection(scope, collection) for collection in collections)
-    return ApiToken.issue(
-        find_user(user), name=name, can_write=write, collections=limits, days=days
-    )
+    return ApiToken.issue(find_user(user), name=name, access=access, collections=limits, days=days)
 
 
 def _find(reference: str) -> ApiToken:

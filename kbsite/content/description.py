@@ -9,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from kbsite import openapi
 from kbsite.content import selection, serializers
+from kbsite.operations import security
 from transcripts.headers import located
 
 VERBS: Final = {
@@ -20,10 +21,6 @@ VERBS: Final = {
 }
 ERRORS: Final = (400, 401, 403, 404, 406, 422, 429)
 ERRORS_OF_CHANGES: Final = (*ERRORS, 409, 413, 415)
-SECURITY: Final[list[dict[str, list[str]]]] = [
-    {"Bearer": []},
-    {"Session": []},
-]  # as the operations have it
 
 BIGGEST: Final = 10**18 - 1  # number in an address
 _COMPARISON: Final = re.compile(r"(filters\[\w+\])\[(\$\w+)\]")
@@ -53,7 +50,7 @@ class Operations(AutoSchema):
         return ["content"]
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        return SECURITY
+        return security(self.view.needs[self.view.action])
 
     def get_paginated_name(self, serializer_name: str) -> str:
         return f"{serializer_name}Page"

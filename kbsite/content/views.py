@@ -1,6 +1,7 @@
 """The resources, within the caller's scope."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
@@ -15,6 +16,7 @@ from kbsite.content import description, filters, lists, requests, selection, ser
 from kbsite.content.pages import BrowsablePage
 from kbsite.content.selection import Selection
 from transcripts import activity, audit, collections
+from transcripts.access import AccessLevel
 from transcripts.alphabet import alphabetical
 from transcripts.audit import Action
 from transcripts.errors import Conflict, Forbidden
@@ -31,6 +33,10 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
     pagination_class = lists.Pages
     schema = description.Operations()
     plural = ""  # the name of its lists
+    needs: ClassVar[Mapping[str, AccessLevel]] = {  # action -> what it needs of a token
+        "list": AccessLevel.READ,
+        "retrieve": AccessLevel.READ,
+    }
     selection: Selection | None = None
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
@@ -71,11 +77,22 @@ class Creating(mixins.CreateModelMixin):
 class Changeable(mixins.UpdateModelMixin, mixins.DestroyModelMixin, Resource):
     """A resource that can be changed and deleted."""
 
+    needs: ClassVar[Mapping[str, AccessLevel]] = {
+        **Resource.needs,
+        "partial_update": AccessLevel.WRITE,
+        "destroy": AccessLevel.WRITE,
+    }
+
 
 class Collections(Creating, Changeable):
     """Collections. Who creates one owns it; deleting one deletes its content."""
 
     permission_classes = (IsAuthenticated, requests.OwnersWrite)
+    needs: ClassVar[Mapping[str, AccessLevel]] = {
+        **Changeable.needs,
+        "create": AccessLevel.WRITE,
+        "destroy": AccessLevel.MANAGE,  # it is taken from all members, and cannot be undone
+    }
     filterset_class = filters.CollectionFilters
     search_fields = ("name", "slug")
     ordering_fields = ("name", "slug", "created_at")
@@ -114,6 +131,9 @@ class Members(Creating, Changeable):
 
     serializer_class = serializers.MembershipSerializer
     permission_classes = (IsAuthenticated, requests.OwnersWriteMembersLeave)
+    needs: ClassVar[Mapping[str, AccessLevel]] = dict.fromkeys(
+        (*Changeable.needs, "create"), AccessLevel.MANAGE
+    )
     filterset_class = filters.MembershipFilters
     search_fields = ("user__username", "collection__name")
     ordering_fields = ("collection__name", "user__username", "role")

@@ -15,6 +15,7 @@ from pydantic import Field
 from kbsite.auth import Caller, caller_of_token
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp import response
+from transcripts.access import AccessLevel
 from transcripts.actors import Actor, acting
 from transcripts.errors import DatabaseLost, NotSignedIn
 from transcripts.locks import release_connection
@@ -45,7 +46,7 @@ class ApiTokenVerifier:
         return CallerToken(
             token=identity.token.hint,
             client_id=f"token-{identity.token.pk}",
-            scopes=["read", "write"] if identity.token.can_write else ["read"],
+            scopes=list(AccessLevel(identity.token.access).scopes),
             subject=str(identity.user.pk),
             caller=identity,
         )

@@ -7,10 +7,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import Message, Scope, Send
 
-from kbsite.auth import Caller
 from kbsite.oauth import audience
 from kbsite.privacy import NOT_KEPT
-from transcripts.errors import Forbidden, KnowledgeBaseError
+from transcripts.errors import InsufficientScope
 
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
 
@@ -18,13 +17,13 @@ _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
 class McpResponse:
     """Holds the head of an answer until its body begins, as a tool may then have been called.
 
-    ``headers`` are added to it. If ``is_refused``, the answer is 403 `insufficient_scope`, on which
-    a client asks its user for more.
+    ``headers`` are added to it. With a ``refusal``, the answer is 403 `insufficient_scope`, on
+    which a client asks its user for more.
     """
 
     def __init__(self, scope: Scope, send: Send, *, own: str) -> None:
         self.headers = {"Cache-Control": f"{NOT_KEPT}, no-transform"}
-        self.is_refused = False
+        self.refusal: InsufficientScope | None = None
         self.resource = f"{own}/mcp"
         self._scope, self._send, self._own = scope, send, own
         self._head: Message | None = None
@@ -35,15 +34,15 @@ class McpResponse:
         """Send an event of the answer, or keep it."""
         if event["type"] == "http.response.start":
             self._head = event
-        elif not self._is_sent and self.is_refused:
+        elif not self._is_sent and self.refusal:
             self._is_sent = True
-            await self._refuse()
+            await self._refuse(self.refusal)
         elif self._head is not None:
             self._is_sent = True
             head, self._head = self._head, None
             await self._send(self._completed(head))
             await self._send(event)
-        elif not self.is_refused:
+        elif not self.refusal:
             await self._send(event)
 
     def _completed(self, head: Message) -> Message:
@@ -51,20 +50,20 @@ class McpResponse:
         for name, value in self.headers.items():
             headers[name] = value
         if head["status"] == 401:
-            headers["WWW-Authenticate"] = self._challenge("invalid_token")
+            headers["WWW-Authenticate"] = self._challenge("invalid_token", audience.SCOPES)
         return {**head, "headers": headers.raw}
 
-    async def _refuse(self) -> None:
-        error = "insufficient_scope"
+    async def _refuse(self, error: InsufficientScope) -> None:
+        challenge = self._challenge(error.code, error.scope)
         response = JSONResponse(
-            {"error": error, "error_description": "This connection may only read."},
+            {"error": error.code, "error_description": error.message},
             status_code=403,
-            headers={**self.headers, "WWW-Authenticate": self._challenge(error)},
+            headers={**self.headers, "WWW-Authenticate": challenge},
         )
         await response(self._scope, _nothing, self._send)
 
-    def _challenge(self, error: str) -> str:
-        return audience.challenge(self._own, "/mcp", error=error, scope=audience.SCOPES)
+    def _challenge(self, error: str, scope: str) -> str:
+        return audience.challenge(self._own, "/mcp", error=error, scope=scope)
 
 
 def headers() -> dict[str, str]:
@@ -79,12 +78,11 @@ def resource() -> str:
     return current.resource if current else ""
 
 
-def refuse(by: Caller, error: KnowledgeBaseError) -> None:
-    """Answer 403 instead, if a connection that may only read met something that it may not do."""
+def refuse(error: InsufficientScope) -> None:
+    """Answer 403 instead, if a connection was not allowed what it has called."""
     current = _RESPONSE.get(None)
-    token = by.token
-    if current and isinstance(error, Forbidden) and token and token.application_id:
-        current.is_refused = not token.can_write
+    if current and error.scope:
+        current.refusal = error
 
 
 async def _nothing() -> Any:

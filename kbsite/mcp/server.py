@@ -43,9 +43,11 @@ from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.response import McpResponse
 from kbsite.mcp.tools import all_tools, svg_icon
 from kbsite.oauth import audience
+from kbsite.operations import UploadCheck
 from kbsite.rate_limits import Standing
+from transcripts.access import needed_by
 from transcripts.conf import absolute, public_url
-from transcripts.errors import DatabaseLost, KnowledgeBaseError, Throttled
+from transcripts.errors import DatabaseLost, InsufficientScope, KnowledgeBaseError, Throttled
 from transcripts.stages import timed
 
 PATH = "/mcp"
@@ -54,7 +56,6 @@ COUNTED = frozenset(
     {"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"}
 )
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-WRITING = frozenset({"add_source"})  # tools that are of no use to a token that may only read
 FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
 INSTRUCTIONS = (
     "A library of YouTube videos, recordings and documents. search_knowledge_base finds passages "
@@ -106,11 +107,13 @@ class McpServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[McpTool]:
         """List the tools that the caller's token may call."""
-        token = caller().token
-        may_write = token is None or token.can_write
-        return [
-            tool for tool in await super().list_tools() if may_write or tool.name not in WRITING
-        ]
+        access = caller().access
+        allowed = {
+            tool.name
+            for tool in self._tool_manager.list_tools()
+            if access.covers(needed_by(tool.fn))
+        }
+        return [tool for tool in await super().list_tools() if tool.name in allowed]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -120,12 +123,17 @@ class McpServer(MCPServer[Any]):
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name[:100]}")
         try:
+            caller().require(needed_by(tool.fn))  # whatever the arguments are
+        except InsufficientScope as error:
+            return _refused(error)
+        try:
             with timed("mcp", name):
                 return await super().call_tool(name, arguments, context)
         except ToolError as error:
             match error.__cause__:
+                case InsufficientScope() as cause:
+                    return _refused(cause)
                 case KnowledgeBaseError() as cause:
-                    response.refuse(caller(), cause)
                     return failed(explained(cause))
                 case ValidationError() as cause:
                     return failed(
@@ -159,7 +167,8 @@ class Application:
         # there are.
         questions = max(1, settings.DB_POOL_SIZE // 4)
         pages = max(1, settings.DB_POOL_SIZE - calls.max_threads() - questions)
-        self._django = LoadLimit(BodyLimit(SiteHandler()), at_once=pages, questions=questions)
+        limited = LoadLimit(BodyLimit(SiteHandler()), at_once=pages, questions=questions)
+        self._django = UploadCheck(limited)
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(
@@ -220,6 +229,11 @@ class Application:
         async with self._sessions.run():
             self._ready.set()
             await asyncio.Event().wait()  # until the event loop ends and cancels this
+
+
+def _refused(error: InsufficientScope) -> CallToolResult:
+    response.refuse(error)
+    return failed(explained(error))
 
 
 async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:

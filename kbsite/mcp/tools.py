@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final
 
 from django.templatetags.static import static
@@ -32,6 +33,7 @@ from kbsite.mcp import render_transcript as render
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.material import CURSOR, MORE, answer, material
 from transcripts import activity, library
+from transcripts.access import AccessLevel, needs
 from transcripts.conf import absolute
 from transcripts.models import Job
 from transcripts.reading import ReadingMode
@@ -49,6 +51,7 @@ _ADDS: Final = ToolAnnotations(
 )
 
 
+@needs(AccessLevel.READ)
 async def fetch_transcript(
     by: Caller, arguments: tool_inputs.FetchTranscript, ctx: Reporting
 ) -> str:
@@ -77,6 +80,7 @@ async def fetch_transcript(
     return await in_thread(_read, by, reading, more=render.MORE_OF_FETCHED)
 
 
+@needs(AccessLevel.READ)
 def get_transcript(by: Caller, arguments: tool_inputs.GetTranscript) -> str:
     """Read a transcript of the library with times: a time range, a time chunk, or all of it.
 
@@ -87,6 +91,7 @@ def get_transcript(by: Caller, arguments: tool_inputs.GetTranscript) -> str:
     return _read(by, arguments)
 
 
+@needs(AccessLevel.READ)
 def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
     """Get the chapters of a source and a summary of each part, with times or pages.
 
@@ -95,6 +100,7 @@ def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
     return material(outlines.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
 
 
+@needs(AccessLevel.READ)
 def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
     """Get what a source is about in three sentences, its terms, names, numbers and questions.
 
@@ -104,6 +110,7 @@ def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
     return material(guides.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
 
 
+@needs(AccessLevel.READ)
 def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> str:
     """Find where in one recording something is said: segments of about 30 seconds ranked by BM25.
 
@@ -116,6 +123,7 @@ def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> st
     return render.render_hits(result, arguments)
 
 
+@needs(AccessLevel.READ)
 def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase) -> str:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
@@ -134,17 +142,20 @@ def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase
     return render_search.render_search(results, arguments)
 
 
+@needs(AccessLevel.READ)
 def search(by: Caller, arguments: tool_inputs.ConnectorSearch) -> str:
     """Find passages: search_knowledge_base for clients that can only search and fetch."""
     results = pipeline.search(by.scope, arguments.query, limit=connector.RESULTS, for_readers=True)
     return connector.render_results(results, arguments)
 
 
+@needs(AccessLevel.READ)
 def fetch(by: Caller, arguments: tool_inputs.ConnectorFetch) -> str:
     """Read the text at a result of search, with times or pages; metadata.next is the next id."""
     return connector.fetch(by.scope, arguments)
 
 
+@needs(AccessLevel.READ)
 def ask_knowledge_base(by: Caller, arguments: tool_inputs.AskKnowledgeBase) -> str:
     """Answer a question from the library, with citations found word for word in their sources.
 
@@ -169,12 +180,14 @@ def ask_knowledge_base(by: Caller, arguments: tool_inputs.AskKnowledgeBase) -> s
     return render_answer.render_reply(ReplyOut.model_validate(record), arguments)
 
 
+@needs(AccessLevel.READ)
 def get_citation(by: Caller, arguments: tool_inputs.GetCitation) -> str:
     """Look up a citation of an answer: the quote, the text around it, and where it is."""
     citation = answers.find_citation(by.scope, arguments.citation_id)
     return render_answer.render_citation(citation, arguments)
 
 
+@needs(AccessLevel.READ)
 def verify_quote(by: Caller, arguments: tool_inputs.VerifyQuote) -> str:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
@@ -187,6 +200,7 @@ def verify_quote(by: Caller, arguments: tool_inputs.VerifyQuote) -> str:
     return render_answer.render_quote_check(check, arguments)
 
 
+@needs(AccessLevel.READ)
 def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
     """List the sources that can be searched and cited, newest first.
 
@@ -203,6 +217,7 @@ def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
     return render_search.render_sources(page, arguments)
 
 
+@needs(AccessLevel.READ)
 def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
     """List the recordings of the library, newest first, with the ids that the other tools take.
 
@@ -221,6 +236,7 @@ def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
     return render.render_videos(page, arguments)
 
 
+@needs(AccessLevel.WRITE)
 def add_source(by: Caller, arguments: tool_inputs.AddSource) -> str:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
@@ -238,6 +254,7 @@ def add_source(by: Caller, arguments: tool_inputs.AddSource) -> str:
     return render_job.render_job(job, arguments)
 
 
+@needs(AccessLevel.READ)
 def get_job(by: Caller, arguments: tool_inputs.GetJob) -> str:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
@@ -296,6 +313,7 @@ def _read(by: Caller, arguments: tool_inputs.GetTranscript, *, more: str = MORE)
 
 
 def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAnnotations) -> Tool:
+    @wraps(run)
     async def called(arguments: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
         by = caller()
         if inspect.iscoroutinefunction(run):

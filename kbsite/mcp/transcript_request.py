@@ -8,6 +8,7 @@ from kbsite import celery
 from kbsite.auth import Caller
 from kbsite.mcp.calls import in_thread
 from transcripts import acquisition, activity, library
+from transcripts.access import AccessLevel
 from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Job, Video
 from transcripts.timecodes import parse_target
@@ -40,7 +41,7 @@ def find_or_request(by: Caller, reference: str, *, language: str, collection: st
     except TranscriptNotFound:
         if not video.youtube_id:
             raise
-        by.require_write()
+        by.require(AccessLevel.WRITE)
         by.scope.require_write(video.collection_id)
         return request(by, video.collection, video.youtube_id, language=language)
     return video
@@ -69,7 +70,7 @@ def target_collection(by: Caller, name: str) -> Collection:
 
     Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` if it must be named.
     """
-    by.require_write()
+    by.require(AccessLevel.WRITE)
     return library.target_collection(by.scope, name)
 
 

@@ -10,12 +10,28 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from oauth2_provider.models import RefreshToken
 
 from transcripts import audit
+from transcripts.access import AccessLevel
 from transcripts.audit import Action
 
 TOKEN_PREFIX = "kb_"
+ACCESS_LABELS = (
+    (AccessLevel.READ.value, _("read, search and ask")),
+    (
+        AccessLevel.WRITE.value,
+        _("also add, change and delete sources, notes, highlights, conversations and lectures"),
+    ),
+    (
+        AccessLevel.MANAGE.value,
+        _(
+            "also manage members, shared links and webhooks, and delete collections; people it "
+            "lets in stay when it ends"
+        ),
+    ),
+)
 
 
 class ApiToken(models.Model):
@@ -48,7 +64,9 @@ class ApiToken(models.Model):
     family = models.UUIDField(
         null=True, unique=True, editable=False, help_text="Of the OAuth tokens of a connection."
     )
-    can_write = models.BooleanField("may write", default=False)
+    access = models.CharField(
+        "may", max_length=6, choices=ACCESS_LABELS, default=AccessLevel.READ.value
+    )
     collections: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         "transcripts.Collection",
         blank=True,
@@ -68,6 +86,11 @@ class ApiToken(models.Model):
     class Meta:
         ordering = ("-created_at",)
         verbose_name = "API token"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(access__in=[level.value for level in AccessLevel]), name="token_access"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.hint}…)"
@@ -78,7 +101,7 @@ class ApiToken(models.Model):
         user: AbstractBaseUser,
         *,
         name: str,
-        can_write: bool = False,
+        access: AccessLevel = AccessLevel.READ,
         collections: tuple[Any, ...] = (),
         days: int | None = None,
     ) -> "tuple[ApiToken, str]":
@@ -91,7 +114,7 @@ class ApiToken(models.Model):
             name=name[:80],
             hint=text[:9],
             digest=digest(text),
-            can_write=can_write,
+            access=access,
             expires_at=ends,
         )
         return token, text
@@ -104,7 +127,7 @@ class ApiToken(models.Model):
         *,
         secret: str,
         name: str,
-        can_write: bool = False,
+        access: AccessLevel = AccessLevel.READ,
         collections: tuple[Any, ...] = (),
     ) -> "ApiToken":
         """Create the connection of an application, which a secret stands for at first."""
@@ -115,7 +138,7 @@ class ApiToken(models.Model):
             name=name[:80],
             hint=f"oauth_{secrets.token_hex(3)}",
             digest=digest(secret),
-            can_write=can_write,
+            access=access,
         )
 
     @classmethod
@@ -123,9 +146,13 @@ class ApiToken(models.Model):
         with transaction.atomic():
             token = cls.objects.create(limited=bool(collections), **values)
             token.collections.set(collections)
-            user, may = token.user.get_username(), "write" if token.can_write else "read"
-            audit.record(Action.ADD, token.kind, token.hint, user=user, may=may)
+            user = token.user.get_username()
+            audit.record(Action.ADD, token.kind, token.hint, user=user, may=token.access)
         return token
+
+    def narrow(self, limit: AccessLevel) -> None:
+        """Allow no more than this from now on; it must not be saved."""
+        self.access = AccessLevel(self.access).at_most(limit)
 
     @property
     def kind(self) -> str:

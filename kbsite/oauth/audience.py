@@ -5,9 +5,11 @@ from typing import Any, Final
 from django.http import HttpRequest
 from oauth2_provider.settings import oauth2_settings
 
+from transcripts.access import AccessLevel
+
 METADATA: Final = "/.well-known/oauth-protected-resource"
 RESOURCES: Final = ("/mcp", "/api")  # that have metadata of their own
-SCOPES: Final = "read write"
+SCOPES: Final = " ".join(AccessLevel.WRITE.scopes)  # that clients are told to ask for
 
 
 def origin(scheme: str, host: str) -> str:

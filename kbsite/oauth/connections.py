@@ -15,6 +15,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from kbsite.models import ApiToken, digest
+from transcripts.access import AccessLevel
 
 UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
 ENDED_FOR: Final = timedelta(days=90)  # that pages still show tokens that can do nothing
@@ -26,7 +27,7 @@ def connect(
     application: Application,
     code: str,
     *,
-    can_write: bool,
+    access: AccessLevel,
     collections: Sequence[Any],
 ) -> ApiToken:
     """Store what a user allows; ``code`` is the authorization code that the application gets."""
@@ -35,7 +36,7 @@ def connect(
         application,
         secret=code,
         name=str(application),
-        can_write=can_write,
+        access=access,
         collections=tuple(collections),
     )
 
@@ -53,6 +54,16 @@ def redeem(code: str, refresh_token: str) -> None:
     if application and application.registration_source == Application.RegistrationSource.DCR:
         for older in live(connection.user).filter(application=application).exclude(family=family):
             older.revoke()
+
+
+def end_of_code(code: str, application: Application) -> None:
+    """Revoke the connection that a code was exchanged for, with all of its tokens, if there is one.
+
+    Of two who have the code, one is a thief, and nobody knows which.
+    """
+    redeemed = ApiToken.objects.filter(family__isnull=False, revoked_at=None)
+    if connection := redeemed.filter(digest=digest(code), application=application).first():
+        connection.revoke()
 
 
 def find(text: str, *, resource: str) -> ApiToken | None:
@@ -75,7 +86,7 @@ def find(text: str, *, resource: str) -> ApiToken | None:
     connection = ApiToken.valid().filter(family=family, family__isnull=False).first()
     if connection is not None:
         connection.record_use()
-        connection.can_write = connection.can_write and "write" in access.scope.split()
+        connection.narrow(AccessLevel.of_scopes(access.scope))
         connection.expires_at = access.expires
     return connection
 

@@ -1,4 +1,4 @@
-"""The page on which a user connects an application: to which collections, to read or to write."""
+"""The page on which a user connects an application: to which collections, and what it may do."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,31 +15,41 @@ from oauth2_provider.models import Application
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error, InvalidRequestError
 
+from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
 from kbsite.oauth.clients import LOOPBACK
+from transcripts.access import AccessLevel
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
-
-READ, WRITE = "read", "write"
 
 
 class ConsentForm(AllowForm):
     """What the user allows; the hidden fields of the toolkit repeat the request."""
 
-    access = forms.ChoiceField(
-        choices=[(READ, "Read only"), (WRITE, "Read, add and change")], required=False
-    )
+    access = forms.ChoiceField(choices=ACCESS_LABELS, required=False)
     collections = forms.ModelMultipleChoiceField(Collection.objects.none(), required=False)
 
     def __init__(self, *args: Any, visible: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["collections"].queryset = visible
 
+    @property
+    def offered(self) -> list[tuple[str, Any, bool]]:
+        """What the application asks for: each level, in words, and whether it is chosen."""
+        requested = AccessLevel.of_scopes(self["scope"].value() or "")
+        chosen = AccessLevel(self["access"].value()).at_most(requested)
+        return [
+            (level, label, level == chosen)
+            for level, label in ACCESS_LABELS
+            if level in requested.scopes
+        ]
+
     def clean(self) -> dict[str, Any]:
         """Grant the chosen scopes, at most those that were requested."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
-        writes = values.get("access") == WRITE and WRITE in values.get("scope", "").split()
-        return {**values, "scope": f"{READ} {WRITE}" if writes else READ}
+        chosen = AccessLevel(values.get("access") or AccessLevel.READ)
+        granted = chosen.at_most(AccessLevel.of_scopes(values.get("scope", "")))
+        return {**values, "scope": " ".join(granted.scopes)}
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -55,7 +65,10 @@ class Consent(AuthorizationView):
         return {**super().get_form_kwargs(), "visible": visible}
 
     def get_initial(self) -> dict[str, Any]:
-        """Choose what the user has allowed the application before, else to read everything."""
+        """Choose what the user has allowed the application before, else to read everything.
+
+        To manage is for the user alone to choose.
+        """
         initial: dict[str, Any] = super().get_initial()
         earlier = (
             connections.live(self.request.user)
@@ -63,9 +76,9 @@ class Consent(AuthorizationView):
             .first()
         )
         if earlier is None:
-            return {**initial, "access": READ}
+            return {**initial, "access": AccessLevel.READ}
         chosen = [collection.pk for collection in earlier.collections.all()]
-        return {**initial, "access": WRITE, "collections": chosen}
+        return {**initial, "access": AccessLevel.WRITE, "collections": chosen}
 
     def validate_authorization_request(self, request: HttpRequest) -> Any:
         """Refuse other servers' resources and weak challenges before anybody is asked."""
@@ -110,7 +123,7 @@ class Consent(AuthorizationView):
                 request.user,
                 Application.objects.get(client_id=credentials["client_id"]),
                 parse_qs(urlsplit(response[0]).query)["code"][0],
-                can_write=WRITE in scopes.split(),
+                access=AccessLevel.of_scopes(scopes),
                 collections=self.collections,
             )
         return response
@@ -125,7 +138,6 @@ class Consent(AuthorizationView):
                 "destination": parts.netloc if is_web else f"{parts.scheme}:",
                 "is_local": not is_web or parts.hostname in LOOPBACK,
                 "document_host": urlsplit(context["application"].client_id).hostname,
-                "asks_to_write": WRITE in context["scopes"],
             }
             source = f"{parts.scheme}://{parts.netloc}" if is_web else f"{parts.scheme}:"
             response._csp_update = {"form-action": [source]}

@@ -4,6 +4,7 @@ codes become tokens, and tokens are revoked.
 
 from typing import Any, Final
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from limits import RateLimitItemPerMinute
 from oauth2_provider.views import OAuthProtectedResourceMetadataView, RevokeTokenView, TokenView
@@ -20,7 +21,11 @@ class Exchange(TokenView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.POST.get("grant_type") not in ("authorization_code", "refresh_token"):
             return refusal("unsupported_grant_type")
-        return _refused(request) or super().post(request, *args, **kwargs)
+        if refused := _refused(request):
+            return refused
+        with transaction.atomic():  # a second use of a code waits until the first is over
+            answer: HttpResponse = super().post(request, *args, **kwargs)
+        return answer
 
 
 class Revocation(RevokeTokenView):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from oauth2_provider.models import Grant
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
@@ -10,6 +11,16 @@ from kbsite.oauth import audience, connections
 
 class Validator(OAuth2Validator):
     """Binds a new family of tokens to its connection; refuses resources of other servers."""
+
+    def validate_code(
+        self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Check a code, and end the connection of one that was used before (OAuth 2.1, 4.1.3)."""
+        Grant.objects.select_for_update().filter(code=code, application=client).first()
+        is_valid: bool = super().validate_code(client_id, code, client, request, *args, **kwargs)
+        if not is_valid:
+            connections.end_of_code(code, client)
+        return is_valid
 
     def _save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> None:
         texts = {name: token[name] for name in ("access_token", "refresh_token")}

@@ -10,6 +10,7 @@ from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
 from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.receivers import MAX_ADDRESS
+from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, Filled, PageIn, Text, responses
 from transcripts.headers import located
@@ -43,6 +44,7 @@ router = Router(tags=["webhooks"])
 
 
 @router.get("webhooks", response=responses({200: WebhooksOut}), summary="List webhooks")
+@needs(AccessLevel.MANAGE)
 def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
     """List your webhooks; with a token, those that it made."""
     return _page("webhooks", registry.of_caller(request.caller), query)
@@ -54,6 +56,7 @@ def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
     openapi_extra=located(201),
     summary="Make a webhook",
 )
+@needs(AccessLevel.MANAGE)
 def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
     """Have what happens in the collections that you may read sent to an address.
 
@@ -68,6 +71,7 @@ def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
 @router.get(
     "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="See a webhook"
 )
+@needs(AccessLevel.MANAGE)
 def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
     """Return a webhook, and since when its receiver fails."""
     return registry.find(request.caller, webhook_id)
@@ -76,9 +80,10 @@ def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
 @router.patch(
     "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="Change a webhook"
 )
+@needs(AccessLevel.MANAGE)
 def change_webhook(request: Request, webhook_id: WebhookId, body: WebhookChangeIn) -> Webhook:
     """Change its address, its events or its description, or turn it off or on."""
-    webhook = _find_writable(request, webhook_id)
+    webhook = registry.find(request.caller, webhook_id)
     registry.change(webhook, **body.model_dump(exclude_none=True))
     return webhook
 
@@ -86,9 +91,10 @@ def change_webhook(request: Request, webhook_id: WebhookId, body: WebhookChangeI
 @router.delete(
     "webhooks/{webhook_id}", response=responses({204: None}, 404), summary="Delete a webhook"
 )
+@needs(AccessLevel.MANAGE)
 def delete_webhook(request: Request, webhook_id: WebhookId) -> Status[Any]:
     """Delete a webhook with its deliveries; what waits is not sent."""
-    registry.delete(_find_writable(request, webhook_id))
+    registry.delete(registry.find(request.caller, webhook_id))
     return Status(204, None)
 
 
@@ -97,9 +103,10 @@ def delete_webhook(request: Request, webhook_id: WebhookId) -> Status[Any]:
     response=responses({200: WebhookSecretOut}, 404),
     summary="Rotate a webhook's secret",
 )
+@needs(AccessLevel.MANAGE)
 def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
     """Give a webhook a new secret; for a day, messages are signed with both."""
-    webhook = _find_writable(request, webhook_id)
+    webhook = registry.find(request.caller, webhook_id)
     registry.rotate(webhook)
     return _with_secret(webhook)
 
@@ -110,9 +117,10 @@ def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
     openapi_extra=located(202),
     summary="Send a test message",
 )
+@needs(AccessLevel.MANAGE)
 def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDelivery]:
     """Send a message of the type test; the deliveries say how it went."""
-    webhook = _find_writable(request, webhook_id)
+    webhook = registry.find(request.caller, webhook_id)
     delivery = registry.make_test(webhook)
     tasks.send(delivery)
     request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}/deliveries"
@@ -124,6 +132,7 @@ def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDeliv
     response=responses({200: DeliveriesOut}, 404),
     summary="List a webhook's deliveries",
 )
+@needs(AccessLevel.MANAGE)
 def list_deliveries(
     request: Request, webhook_id: WebhookId, query: Query[PageIn]
 ) -> dict[str, Any]:
@@ -139,11 +148,6 @@ def _with_secret(webhook: Webhook) -> WebhookSecretOut:
 def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
     page, following = page_of(rows, query.offset, query.limit)
     return {name: page, "total": rows.count(), "next": following}
-
-
-def _find_writable(request: Request, webhook_id: Any) -> Webhook:
-    request.caller.require_write()
-    return registry.find(request.caller, webhook_id)
 
 
 def described_messages() -> dict[str, Any]:

@@ -11,12 +11,15 @@ from typing import Any, Final
 import citations
 import kbsite
 import transcripts
+from kbsite.api import api
 from kbsite.cli.app import COMMANDS, load
 from kbsite.cli.terminal import exit_code_of
 from kbsite.errors import status_of
 from kbsite.glossary import TERMS
+from kbsite.mcp.tools import all_tools
 from kbsite.options import OPTIONS
 from transcripts import error_codes
+from transcripts.access import AccessLevel, needed_by
 from transcripts.errors import KnowledgeBaseError
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -132,15 +135,37 @@ def glossary_page() -> str:
     return head + "\n".join(items) + "\n"
 
 
+def needed() -> dict[str, AccessLevel]:
+    """Return what each operation and tool needs of a token, by "GET /api/v1/jobs" or its name."""
+    paths = api.get_openapi_schema(path_prefix="/api/v1/")["paths"]
+    operations = {
+        f"{method.upper()} {path}": AccessLevel(operation["security"][0]["OAuth"][-1])
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    }
+    return operations | {tool.name: needed_by(tool.fn) for tool in all_tools()}
+
+
+def access_section() -> str:
+    """Return the table of what each operation and tool needs."""
+    rows = [f"| `{operation}` | `{level}` |" for operation, level in needed().items()]
+    return "\n".join(("| Operation or tool | Scope |", "|---|---|", *rows)) + "\n"
+
+
 PAGES: Final = {
     "settings.md": settings_page,
     "errors.md": errors_page,
     "commands.md": commands_page,
     "glossary.md": glossary_page,
 }
+SECTIONS: Final = {"access.md": access_section}  # that follow the mark, up to the end of a page
+MARK: Final = "<!-- `make docs` generates what follows. -->\n\n"
 
 
 def write() -> None:
-    """Write all pages."""
+    """Write all pages and sections."""
     for page, text in PAGES.items():
         (DOCS / page).write_text(text())
+    for page, text in SECTIONS.items():
+        written, mark, _ = (DOCS / page).read_text().partition(MARK)
+        (DOCS / page).write_text(written + mark + text())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbsite.mcp.tools import all_tools
-from tests.architecture.pages import DOCS, PAGES
+from tests.architecture.pages import DOCS, MARK, PAGES, SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = [
@@ -20,6 +20,11 @@ PROSE = [
 @pytest.mark.parametrize("page", PAGES)
 def test_a_generated_page_is_up_to_date(page: str) -> None:
     assert (DOCS / page).read_text() == PAGES[page](), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", SECTIONS)
+def test_a_generated_section_is_up_to_date(page: str) -> None:
+    assert (DOCS / page).read_text().partition(MARK)[2] == SECTIONS[page](), "run `make docs`"
 
 
 def test_the_page_on_mcp_names_every_tool_and_no_other() -> None:

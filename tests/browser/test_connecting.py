@@ -219,7 +219,7 @@ def test_the_sdk_connects_by_the_address_alone_and_asks_for_more(
         assert narrow.evaluate("document.documentElement.scrollWidth") <= 360
         check_accessibility(narrow)
     decide(ada.page, address, "read, search and ask")
-    decide(ada.page, program.addresses.get(timeout=WAIT), "add and change")
+    decide(ada.page, program.addresses.get(timeout=WAIT), "add, change")
     program.join(WAIT)
     assert program.error is None, program.error
     assert "search_knowledge_base" in program.tools
@@ -239,7 +239,7 @@ def test_client_libraries_connect_by_the_address_alone_and_ask_for_more(
 ) -> None:
     suite.require_node()
     ada = visit()
-    choices = iter(("read, search and ask", "add and change"))
+    choices = iter(("read, search and ask", "add, change"))
     with running(program(f"{site.url}/mcp"), tmp_path) as process:
         assert process.stdout is not None
         said = []

@@ -68,7 +68,7 @@ def test_a_video_is_added_by_the_captions_of_its_player_then_searched_and_compar
     panel.locator("#matches").get_by_role("button").click()
     assert reader.page.evaluate("document.querySelector('video').currentTime") == 10
 
-    reader.connect(panel, choice="add and change")
+    reader.connect(panel, choice="add, change")
     assert reader.kept(panel)["account"]["scope"] == "read write"
     panel.get_by_label("Captions").select_option("German")
     expect(panel.get_by_text("2 captions are loaded.")).to_be_visible()

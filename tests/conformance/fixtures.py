@@ -38,6 +38,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from transcripts.access import AccessLevel, needs
+
 Ctx = Context[Any, Any]
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
@@ -51,7 +53,7 @@ _RESOURCES: list[tuple[str, str, Handler]] = []
 def register(server: MCPServer[Any]) -> None:
     """Add all of them."""
     for tool in _TOOLS:
-        server.tool()(tool)
+        server.tool()(needs(AccessLevel.READ)(tool))
     for prompt in _PROMPTS:
         server.prompt()(prompt)
     for uri, mime_type, read in _RESOURCES:

@@ -13,6 +13,7 @@ from kbsite.models import ApiToken
 from tests.conformance import suite
 from tests.kbsite.api_walk import V1
 from tests.makers import make_user
+from transcripts.access import AccessLevel
 from transcripts.models import Collection
 
 HERE = Path(__file__).parent
@@ -24,7 +25,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def token() -> str:
     shelf = Collection.objects.create(name="Lectures", slug="lectures")
-    return ApiToken.issue(make_user("ada", collection=shelf), name="test", can_write=True)[1]
+    return ApiToken.issue(
+        make_user("ada", collection=shelf), name="test", access=AccessLevel.MANAGE
+    )[1]
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from tests.kbsite.cli.conftest import Kb
 from tests.kbsite.cli.conftest import kb as kb  # a fixture
 from tests.makers import make_user, make_video
 from transcripts import acquisition, audit, collections
+from transcripts.access import AccessLevel
 from transcripts.models import AuditEntry, Collection, Membership, Role, Video
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +51,7 @@ def video(collection: Collection) -> Video:
 @pytest.fixture
 def rest(owner: User) -> Client:
     """A program with a token that may write."""
-    text = ApiToken.issue(owner, name="a secret name", can_write=True)[1]
+    text = ApiToken.issue(owner, name="a secret name", access=AccessLevel.MANAGE)[1]
     AuditEntry.objects.all().delete()
     return Client(headers={"Authorization": f"Bearer {text}"})
 

@@ -6,6 +6,7 @@ The tools of the MCP endpoint are walked in the same way in `tests/kbsite/mcp/te
 the table `tests/kbsite/mcp_walk.py`.
 """
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.core.signals import request_finished
-from django.db import close_old_connections
+from django.db import close_old_connections, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -49,15 +50,18 @@ from citations.models import (
 )
 from citations.passages import Locator
 from citations.schemas.lectures import SegmentEventOut
+from kbsite import operations
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import delivery, messages
+from tests.architecture.pages import DOCS
 from tests.kbsite import declared
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
-from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video
+from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video, token_client
 from tests.webhook_receiver import WebhookReceiver
 from transcripts import media
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
 SECRET = "Confidential seminar"
@@ -271,6 +275,7 @@ OPERATIONS = [
         {"url": "https://youtu.be/dQw4w9WgXcQ", "collection": "secrets"},
         json=True,
     ),
+    Door("GET", "api/v1/sources", "list"),
     Door("POST", "api/v1/sources/files", "thing", {"collection": "secrets"}),
     Door(
         "POST",
@@ -428,6 +433,18 @@ CONTENT = [
     Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
+DESCRIBING = {  # the APIs themselves, to every caller
+    "GET /api/v1/docs",
+    "GET /api/v1/docs/{slug}",
+    "GET /api/v1/openapi.json",
+    "GET /api/content/",
+}
+NEEDED = {
+    operation: AccessLevel(level)
+    for operation, level in re.findall(
+        r"^\| `(.+)` \| `(\w+)` \|$", (DOCS / "access.md").read_text(), re.MULTILINE
+    )
+}
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
 MINE = (
     "deletion",
@@ -492,16 +509,10 @@ def routes(
             yield route, pattern
 
 
-def methods(pattern: URLPattern) -> set[str]:
-    """Say which methods a route of the APIs knows; for a page, what the table has is taken."""
-    if actions := getattr(pattern.callback, "actions", None):
-        return {
-            name.upper() for name in actions if name in pattern.callback.cls.http_method_names
-        } - {"HEAD", "OPTIONS"}
-    operations = getattr(
-        getattr(pattern.callback, "__self__", None), "operations", None
-    ) or getattr(pattern.callback, "operations", [])
-    return {method for operation in operations for method in operation.methods}
+def entry(door: Door) -> str:
+    """Return the name of an operation in the table of docs/access.md."""
+    route = door.route.replace("(?P<pk>[0-9]{1,18})", "{id}").replace("[0-9a-f-]{36}", "")
+    return f"{door.method} /" + re.sub(r"\(\?P<(\w+)>\)|<(?:\w+:)?(\w+)>", r"{\1\2}", route)
 
 
 def test_every_route_is_in_the_walk() -> None:
@@ -519,9 +530,20 @@ def test_every_route_is_in_the_walk() -> None:
 
 def test_every_method_of_the_apis_is_in_the_walk() -> None:
     walked = {(door.method, door.route) for door in WALK}
-    for route, pattern in routes(get_resolver().url_patterns):
-        if route.startswith("api/") and "format" not in route:
-            assert {(method, route) for method in methods(pattern)} <= walked
+    served = {
+        (method, route)
+        for route, pattern in routes(get_resolver().url_patterns)
+        if route.startswith("api/")
+        for method in operations.declared(pattern.callback).keys() - {"HEAD"}
+    }
+    assert len(served) > 90
+    assert served <= walked
+
+
+def test_the_table_of_scopes_has_every_operation_and_tool() -> None:
+    assert {entry(door) for door in (*OPERATIONS, *CONTENT)} - DESCRIBING | set(TOOL_CALLS) == set(
+        NEEDED
+    )
 
 
 def test_every_tool_is_in_the_walk() -> None:
@@ -790,6 +812,7 @@ KEPT_FOR_MINUTES = ("videos/<int:pk>/thumbnail",)
 FOR_FEWER = (  # of nobody; for superusers; for who may make accounts; not for the last owner
     "sign-in/<str:secret>/",
     "metrics",
+    "gate/reopen/",
     "collections/<int:pk>/members/<int:user>/invite/",
     "collections/<int:pk>/leave/",
 )
@@ -862,14 +885,56 @@ def test_a_connection_to_another_collection_finds_nothing_at_any_door(house: Hou
     elsewhere = Collection.objects.get(slug="elsewhere")
     elsewhere.memberships.create(user=house.owner, role=Role.OWNER)
     program = Program()
-    allowed = {"access": "write", "collections": [elsewhere.pk]}
-    tokens = program.exchange(program.ask(house.owner, allowed, resource="")).json()
+    allowed = {"access": "manage", "collections": [elsewhere.pk]}
+    parameters = {"scope": " ".join(AccessLevel), "resource": ""}
+    tokens = program.exchange(program.ask(house.owner, allowed, **parameters)).json()
     client = Client(headers={"authorization": f"Bearer {tokens['access_token']}"})
     for door in [*OPERATIONS, *CONTENT]:
         response = house.send(client, door)
         assert SECRET not in body_of(response), door
         assert response.status_code in (404, 422) or door.kind != "thing", door
         _close(response)
+
+
+@pytest.mark.parametrize(
+    "door", [door for door in (*OPERATIONS, *CONTENT) if entry(door) in NEEDED], ids=str
+)
+def test_a_token_may_do_what_the_table_of_scopes_says_and_nothing_else(
+    house: House, door: Door
+) -> None:
+    for access in AccessLevel:
+        with transaction.atomic():
+            response = house.send(token_client(house.owner, access=access), door)
+            _close(response)
+            transaction.set_rollback(True)
+        if not access.covers(NEEDED[entry(door)]):
+            assert response.status_code == 403, access
+            assert response.json()["code"] == "insufficient_scope"
+        elif "webhooks/<" in door.route:
+            assert response.status_code == 404  # a token knows only those that it made
+        else:
+            assert response.status_code < 400, f"{access}: {body_of(response)[:500]}"
+
+
+@pytest.mark.parametrize("access", [AccessLevel.READ, AccessLevel.WRITE])
+def test_a_connection_is_told_which_scopes_it_lacks(house: House, access: AccessLevel) -> None:
+    program = Program()
+    parameters = {"scope": " ".join(AccessLevel), "resource": ""}
+    tokens = program.exchange(program.ask(house.owner, {"access": access}, **parameters)).json()
+    assert tokens["scope"] == " ".join(access.scopes)
+    client = Client(headers={"authorization": f"Bearer {tokens['access_token']}"})
+    refused = [
+        door
+        for door in (*OPERATIONS, *CONTENT)
+        if not access.covers(NEEDED.get(entry(door), AccessLevel.READ))
+    ]
+    assert len(refused) > 15
+    for door in refused:
+        response = house.send(client, door)
+        assert response.status_code == 403, door
+        scopes = " ".join(NEEDED[entry(door)].scopes)
+        challenge = f'error="insufficient_scope", scope="{scopes}"'
+        assert challenge in response["WWW-Authenticate"], door
 
 
 @pytest.mark.parametrize(

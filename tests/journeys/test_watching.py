@@ -28,7 +28,7 @@ from transcripts.models import Collection, Job
 shelf = Collection.objects.create(name="Lectures", slug="lectures")
 ada = make_user("ada", collection=shelf)
 lecture = sessions.start(everything(), ada, collection=shelf)
-token = ApiToken.issue(ada, name="watch", can_write=True)[1]
+token = ApiToken.issue(ada, name="watch", access="write")[1]
 Job.objects.create(collection=shelf, kind="video", target="dQw4w9WgXcQ")
 make_document(shelf, ["Backpropagation carries the error of a network backwards."])
 browser = Client()

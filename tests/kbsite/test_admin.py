@@ -40,7 +40,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_stored(
         {
             "user": user.pk,
             "name": "laptop",
-            "can_write": "on",
+            "access": "write",
             "collections": [collection.pk],
             "days": "30",
         },
@@ -51,9 +51,9 @@ def test_a_token_is_shown_once_and_only_its_hash_is_stored(
     assert not browser.cookies.get("messages")
     token = ApiToken.objects.get()
     assert ApiToken.find(text) == token
-    assert (token.user, token.can_write, token.limited, list(token.collections.all())) == (
+    assert (token.user, token.access, token.limited, list(token.collections.all())) == (
         user,
-        True,
+        "write",
         True,
         [collection],
     )
@@ -72,7 +72,7 @@ def test_what_a_token_may_do_is_settled_when_it_is_made(
     token, text = ApiToken.issue(make_user("ada"), name="old", collections=(collection,))
     data = {
         "name": "new",
-        "can_write": "on",
+        "access": "manage",
         "limited": "",
         "digest": "x",
         "user": "1",
@@ -83,7 +83,7 @@ def test_what_a_token_may_do_is_settled_when_it_is_made(
         == 302
     )
     token.refresh_from_db()
-    assert (token.name, token.can_write, token.limited) == ("new", False, True)
+    assert (token.name, token.access, token.limited) == ("new", "read", True)
     assert ApiToken.find(text) == token
 
 

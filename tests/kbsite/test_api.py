@@ -29,6 +29,7 @@ from tests.makers import (
 )
 from tests.problems import PROBLEM
 from transcripts import captions, storage
+from transcripts.access import AccessLevel
 from transcripts.errors import InvalidInput, InvalidUrl, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
@@ -495,7 +496,11 @@ def test_captions_that_cannot_be_stored_are_refused(
 
 def test_captions_need_the_right_to_write(user: User, collection: Collection) -> None:
     sent = {"url": WATCH, "captions": json3("Hello there")}
-    problem(post(token_client(user, can_write=False), "sources/captions", sent), 403, "forbidden")
+    problem(
+        post(token_client(user, access=AccessLevel.READ), "sources/captions", sent),
+        403,
+        "insufficient_scope",
+    )
 
 
 # Reading
@@ -700,7 +705,11 @@ def test_a_token_that_may_only_read_changes_nothing(
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
     path = path.format(job=job.pk, feed=feed.pk)
-    problem(post(token_client(user, can_write=False), path, body or {}), 403, "forbidden")
+    problem(
+        post(token_client(user, access=AccessLevel.READ), path, body or {}),
+        403,
+        "insufficient_scope",
+    )
     assert not Job.objects.filter(state="queued").exists()
 
 
@@ -732,7 +741,7 @@ def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(
     job = Job.objects.create(collection=collection, kind="video", target="x")
     stranger = token_client(
         make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")),
-        can_write=True,
+        access=AccessLevel.MANAGE,
     )
     there = problem(
         stranger.get(f"/api/v1/{path.format(job=job.pk)}"),
@@ -874,10 +883,23 @@ def test_every_operation_says_how_it_may_refuse(asking: Client) -> None:
                 method,
                 path,
             )
-            assert operation["security"] == [{"Bearer": []}, {"Session": []}]
+            oauth, bearer, session = operation["security"]
+            assert oauth["OAuth"] == bearer["Bearer"] == [*AccessLevel(oauth["OAuth"][-1]).scopes]
+            assert session == {"Session": []}
             for status, response in operation["responses"].items():
                 if status >= "400":
                     assert list(resolve(response, refusals)["content"]) == [PROBLEM]
+
+
+def test_the_description_names_the_scopes_and_where_to_ask_for_them(asking: Client) -> None:
+    schema = asking.get("/api/v1/openapi.json").json()
+    schemes = schema["components"]["securitySchemes"]
+    assert schemes.keys() == {"OAuth", "Bearer", "Session"}
+    flow = schemes["OAuth"]["flows"]["authorizationCode"]
+    assert list(flow["scopes"]) == list(AccessLevel)
+    metadata = asking.get("/.well-known/oauth-authorization-server").json()
+    assert metadata["authorization_endpoint"].endswith(flow["authorizationUrl"])
+    assert metadata["token_endpoint"].endswith(flow["tokenUrl"])
 
 
 def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(

@@ -13,6 +13,7 @@ from django.utils import timezone
 from kbsite.auth import Caller, caller_of_token, everything, scope_of
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_user
+from transcripts.access import AccessLevel
 from transcripts.errors import Forbidden, NotSignedIn
 from transcripts.models import Collection, Role
 
@@ -47,8 +48,10 @@ def test_a_token_reaches_no_further_than_its_user_nor_than_its_own_collections(
     collection: Collection, other: Collection
 ) -> None:
     user = make_user(collection=collection)
-    _, wide = ApiToken.issue(user, name="wide", can_write=True)
-    _, elsewhere = ApiToken.issue(user, name="elsewhere", can_write=True, collections=(other,))
+    _, wide = ApiToken.issue(user, name="wide", access=AccessLevel.WRITE)
+    _, elsewhere = ApiToken.issue(
+        user, name="elsewhere", access=AccessLevel.WRITE, collections=(other,)
+    )
     assert caller_of_token(wide).scope.writable == {collection.pk}
     assert not caller_of_token(elsewhere).scope.readable
 
@@ -67,7 +70,7 @@ def test_a_reading_token_writes_nothing(collection: Collection) -> None:
     caller = caller_of_token(text)
     assert not caller.scope.writable
     with pytest.raises(Forbidden):
-        caller.require_write()
+        caller.require(AccessLevel.WRITE)
 
 
 def test_what_goes_on_for_long_ends_with_the_right_to_read(

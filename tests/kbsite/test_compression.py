@@ -18,7 +18,7 @@ ORIGIN = "https://app.example.org"
 @pytest.fixture
 def bearer(collection: Collection) -> dict[str, str]:
     make_video(collection)
-    _, text = ApiToken.issue(make_user("ada", collection=collection), name="test", can_write=False)
+    _, text = ApiToken.issue(make_user("ada", collection=collection), name="test")
     return {"Authorization": f"Bearer {text}"}
 
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.makers import make_document, make_source, make_user, make_video, token_client
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Video
 
 ROOT = "/api/content/"
@@ -21,7 +22,7 @@ def user(collection: Collection) -> User:
 
 @pytest.fixture
 def asking(user: User) -> Client:
-    return token_client(user, can_write=False)
+    return token_client(user, access=AccessLevel.READ)
 
 
 def get(client: Client, path: str) -> Any:

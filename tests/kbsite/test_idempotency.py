@@ -23,6 +23,7 @@ from kbsite import tasks
 from kbsite.api import api
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
 from tests.makers import make_document, make_user, token_client
+from transcripts.access import AccessLevel
 from transcripts.errors import Conflict
 from transcripts.models import Collection, Job
 
@@ -233,7 +234,9 @@ def test_a_users_oldest_answers_make_room_for_new_ones(
 @pytest.mark.django_db(transaction=True)
 def test_of_many_requests_at_once_one_is_done(live_server: Any) -> None:
     shelf = Collection.objects.create(name="Lectures", slug="lectures")
-    _, text = ApiToken.issue(make_user("ada", collection=shelf), name="test", can_write=True)
+    _, text = ApiToken.issue(
+        make_user("ada", collection=shelf), name="test", access=AccessLevel.MANAGE
+    )
     headers = {"Authorization": f"Bearer {text}", "Idempotency-Key": "k-1"}
     address = f"{live_server.url}{V1}notes"
     with ThreadPoolExecutor(8) as pool:

@@ -39,6 +39,7 @@ from tests.kbsite import declared
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
 from tests.kbsite.oauth.program import Program
 from tests.makers import SENTENCES, make_document, make_source, make_user, make_video, token_client
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Feed, Job, Membership, YouTubeGate
 
 ALL = "/"
@@ -164,7 +165,7 @@ def test_every_call_of_the_walk_is_a_good_one_and_sends_what_is_declared(
 ) -> None:
     settings.API_CALLS_PER_MINUTE = settings.QUESTIONS_PER_MINUTE = 600
     settings.ADDITIONS_PER_MINUTE = 600
-    token, text = ApiToken.issue(user, name="walk", can_write=True)
+    token, text = ApiToken.issue(user, name="walk", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
 
     def walk(**headers: str) -> Any:
@@ -196,7 +197,7 @@ def test_every_call_of_the_walk_is_a_good_one_and_sends_what_is_declared(
 def test_what_is_declared_to_take_a_version_refuses_another(
     user: User, things: dict[str, Any], operation: Any
 ) -> None:
-    token, text = ApiToken.issue(user, name="walk", can_write=True)
+    token, text = ApiToken.issue(user, name="walk", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     client = Client(headers={"Authorization": f"Bearer {text}", "If-Match": '"another"'})
     response = call(client, operation, **things)
@@ -254,7 +255,7 @@ def _lose_database() -> None:
 def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
     user: User, things: dict[str, Any], phase: str, part: str, known: bool
 ) -> None:
-    token, text = ApiToken.issue(user, name="fuzz", can_write=True)
+    token, text = ApiToken.issue(user, name="fuzz", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     headers = {"Authorization": f"Bearer {text}"}
     document = Client(headers=headers).get(f"{V1}openapi.json").json()

@@ -255,11 +255,11 @@ def test_the_doctor_and_the_probe_name_the_same_checks(client: Client, db: None)
 
 
 def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, owner: User) -> None:
-    html = text_of(page.post("/tokens/create/", {"name": "Laptop", "can_write": "on"}))
+    html = text_of(page.post("/tokens/create/", {"name": "Laptop", "access": "write"}))
     secret = re.findall(r'id="token-text">(kb_[\w-]+)<', html)[0]
     token = ApiToken.find(secret)
     assert token is not None
-    assert (token.user, token.can_write, token.limited) == (owner, True, False)
+    assert (token.user, token.access, token.limited) == (owner, "write", False)
     assert "http://testserver/mcp" in html
     assert secret not in text_of(page.get("/tokens/"))
 

@@ -11,6 +11,7 @@ from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, activity, conf, exports, library, sent_captions, storage
+from transcripts.access import AccessLevel, needs
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
@@ -46,7 +47,6 @@ class Request(HttpRequest):
 
 def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
     """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
-    request.caller.require_write()
     collection = library.target_collection(request.access, source.collection)
     if source.text:
         about = source.model_dump(include={"title", "language", "tags"})
@@ -66,13 +66,13 @@ def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
     openapi_extra=located(200, 201),
     summary="Add a video with its captions",
 )
+@needs(AccessLevel.WRITE)
 def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     """Store captions that were fetched elsewhere, such as by the browser extension.
 
     YouTube is not asked. 200 says that the video had captions in this language: they are updated,
     if these are another version of the same, or unchanged.
     """
-    request.caller.require_write()
     collection = library.target_collection(request.access, body.collection)
     about = body.model_dump(include={"automatic", "language", "title", "channel", "tags"})
     stored = sent_captions.store(
@@ -83,6 +83,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
 
 
 @router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
+@needs(AccessLevel.READ)
 def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     jobs = _jobs(request)
@@ -96,6 +97,7 @@ def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
+@needs(AccessLevel.READ)
 def get_job(request: Request, job_id: shapes.JobId) -> Job:
     """Return a job's progress, or how it ended."""
     return activity.find_job(request.access, job_id)
@@ -107,9 +109,9 @@ def get_job(request: Request, job_id: shapes.JobId) -> Job:
     openapi_extra=located(202),
     summary="Try a job again",
 )
+@needs(AccessLevel.WRITE)
 def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     """Queue a finished job again."""
-    request.caller.require_write()
     job = activity.find_job(request.access, job_id)
     request.access.require_write(job.collection_id)
     return queued(request, acquisition.retry(job))
@@ -121,9 +123,9 @@ def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     openapi_extra=located(202),
     summary="Fetch what is new of a playlist or channel",
 )
+@needs(AccessLevel.WRITE)
 def sync_feed(request: Request, feed_id: shapes.FeedId) -> Status[Any]:
     """Read the list again, and queue the videos that are new: the job says how many there are."""
-    request.caller.require_write()
     feed = activity.find_feed(request.access, feed_id)
     request.access.require_write(feed.collection_id)
     return queued(request, acquisition.request_feed(feed, by=request.caller.user))
@@ -137,6 +139,7 @@ def sync_feed(request: Request, feed_id: shapes.FeedId) -> Status[Any]:
     response=responses({200: VideoSearchOut}, 404),
     summary="Search within a video",
 )
+@needs(AccessLevel.READ)
 def search_transcript(
     request: Request, video_id: shapes.VideoId, query: Query[shapes.TranscriptSearchIn]
 ) -> library.VideoSearch:
@@ -165,6 +168,7 @@ _FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {
     openapi_extra={"responses": {200: {"content": _FILES, "headers": FILE_NAME}}},
     summary="Download a transcript",
 )
+@needs(AccessLevel.READ)
 def download_transcript(
     request: Request, video_id: shapes.VideoId, query: Query[shapes.DownloadIn]
 ) -> HttpResponse:
@@ -182,11 +186,11 @@ def download_transcript(
     openapi_extra=located(202),
     summary="Fetch a video again",
 )
+@needs(AccessLevel.WRITE)
 def refetch_transcript(
     request: Request, video_id: shapes.VideoId, query: Query[shapes.TranscriptChoiceIn]
 ) -> Status[Any]:
     """Queue a YouTube video again, in another language if one is named."""
-    request.caller.require_write()
     video = library.find_video(request.access, video_id, collection=query.collection)
     request.access.require_write(video.collection_id)
     job = acquisition.refetch(video, language=query.language, by=request.caller.user)
@@ -198,6 +202,7 @@ def refetch_transcript(
     response=responses({200: VideoReadingOut}, 404),
     summary="Read a transcript",
 )
+@needs(AccessLevel.READ)
 def read_transcript(
     request: Request, video_id: shapes.VideoId, query: Query[shapes.ReadingIn]
 ) -> library.VideoReading:
@@ -210,6 +215,7 @@ def read_transcript(
 @router.get(
     "youtube", response=responses({200: YouTubeOut}), summary="See the state of the YouTube queue"
 )
+@needs(AccessLevel.READ)
 def get_youtube(request: Request) -> activity.YouTubeQueue:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     return activity.youtube_queue(request.access)

@@ -48,16 +48,21 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def reopen_gate(request: PageRequest) -> HttpResponse:
-    if not request.access.writable:
+    if not may_reopen(request):
         raise Forbidden(
-            "Only people who may add videos may do this.",
-            hint="Ask an owner of a collection to make you an editor.",
+            "Only administrators may do this: the gate is that of all collections.",
+            hint="Ask an administrator of this server.",
         )
     acquisition.reopen_gate()
     dispatch()
     return redirect_with_message(
         request, _("The gate is open; the next video is requested now."), "activity"
     )
+
+
+def may_reopen(request: PageRequest) -> bool:
+    """Return whether the user may open the gate, which is that of all collections."""
+    return request.user.has_perm("transcripts.change_youtubegate")
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from transcripts.views.requests import PageRequest, redirect_with_message
 
 @require_POST
 def create(request: PageRequest) -> HttpResponse:
-    request.caller.require_write()
     name = require_valid(NameForm(request.POST))["name"]
     collection = collections.create(name, owner=request.user)
     message = _("The collection “%(name)s” was created.") % {"name": collection}

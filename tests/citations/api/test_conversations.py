@@ -19,6 +19,7 @@ from citations.passages import Locator, PassageSource
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import QUESTION, talk_in
 from tests.makers import make_user, token_client
+from transcripts.access import AccessLevel
 from transcripts.errors import Unavailable
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
@@ -142,7 +143,9 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
 
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
-    answer = ask_once(token_client(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
+    answer = ask_once(
+        token_client(owner, access=AccessLevel.READ), keep=False, sources=[str(talk.uuid)]
+    )
     assert (answer["id"], answer["conversation_id"], answer["state"]) == (None, None, "answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
@@ -151,7 +154,7 @@ def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -
 def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(
     owner: User, talk: Source
 ) -> None:
-    reading = token_client(owner, can_write=False)
+    reading = token_client(owner, access=AccessLevel.READ)
     answer = ask_once(reading)
     assert (
         ask_once(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
@@ -161,14 +164,16 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
     )
     assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
     place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation_id']}"
-    problem(send(reading, f"{place}/again"), 403, "forbidden")
-    problem(send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "forbidden")
-    problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
-    problem(reading.delete(f"{V1}{whole}"), 403, "forbidden")
+    problem(send(reading, f"{place}/again"), 403, "insufficient_scope")
+    problem(
+        send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "insufficient_scope"
+    )
+    problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "insufficient_scope")
+    problem(reading.delete(f"{V1}{whole}"), 403, "insufficient_scope")
     problem(
         send(reading, "notes", {"answer_id": answer["id"], "collection": "lectures"}),
         403,
-        "forbidden",
+        "insufficient_scope",
     )
 
 

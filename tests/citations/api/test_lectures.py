@@ -31,6 +31,7 @@ from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
 from tests.makers import make_document, make_user, make_video, token_client
 from tests.problems import problem
+from transcripts.access import AccessLevel
 from transcripts.cues import Cue
 from transcripts.models import Collection, Role
 
@@ -478,11 +479,12 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
     owner: User, lecture: LectureSession, book: Source, collection: Collection
 ) -> None:
     citation = cited(lecture, book)
+    viewer = make_user("vera", collection=collection, role=Role.VIEWER)
     reading = (
-        token_client(owner, can_write=False),
-        token_client(make_user("vera", collection=collection, role=Role.VIEWER)),
+        (token_client(owner, access=AccessLevel.READ), "insufficient_scope"),
+        (token_client(viewer), "forbidden"),
     )
-    for client in reading:
+    for client, code in reading:
         for path in (
             f"sessions/{lecture.uuid}",
             f"sessions/{lecture.uuid}/citations",
@@ -490,11 +492,9 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
             f"sessions/{lecture.uuid}/export",
         ):
             assert client.get(f"{V1}{path}").status_code == 200
-        problem(post(client, "sessions", {"collection": "lectures"}), 403, "forbidden")
-        problem(
-            post(client, f"sessions/{lecture.uuid}/segments", {"text": "Hello."}), 403, "forbidden"
-        )
-        problem(post(client, f"sessions/{lecture.uuid}/end"), 403, "forbidden")
+        problem(post(client, "sessions", {"collection": "lectures"}), 403, code)
+        problem(post(client, f"sessions/{lecture.uuid}/segments", {"text": "Hello."}), 403, code)
+        problem(post(client, f"sessions/{lecture.uuid}/end"), 403, code)
         problem(
             post(
                 client,
@@ -502,9 +502,9 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
                 {"session_id": str(lecture.uuid), "transcript_text": "Hello.", "window_index": 0},
             ),
             403,
-            "forbidden",
+            code,
         )
-        problem(client.delete(f"{V1}sessions/{lecture.uuid}"), 403, "forbidden")
+        problem(client.delete(f"{V1}sessions/{lecture.uuid}"), 403, code)
 
 
 def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(

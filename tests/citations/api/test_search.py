@@ -18,6 +18,7 @@ from tests.makers import (
     token_client,
 )
 from tests.problems import problem
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Role
 
 V1 = "/api/v1/"
@@ -279,7 +280,7 @@ def test_only_who_may_write_has_a_source_indexed_again(
     path = f"{V1}sources/{talks[0].uuid}/index"
     viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     problem(viewer.post(path), 403, "forbidden")
-    problem(token_client(owner, can_write=False).post(path), 403, "forbidden")
+    problem(token_client(owner, access=AccessLevel.READ).post(path), 403, "insufficient_scope")
     problem(stranger.post(path), 404, "source_not_found")
     problem(stranger.post(f"{V1}sources/{UUID(int=1)}/index"), 404, "source_not_found")
     problem(stranger.post(f"{V1}sources/nonsense/index"), 422, "invalid_input")
@@ -364,11 +365,11 @@ def test_only_what_may_be_read_can_be_marked(
     )
     problem(stranger.delete(f"{V1}marks?query=errors&chunk={chunk.pk}"), 404, "passage_not_found")
     problem(
-        token_client(owner, can_write=False).put(
+        token_client(owner, access=AccessLevel.READ).put(
             f"{V1}marks", body, content_type="application/json"
         ),
         403,
-        "forbidden",
+        "insufficient_scope",
     )
     for wrong in (
         {"query": ""},

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -373,19 +373,36 @@ def test_a_viewer_cannot_retry_a_job(viewer: Client, failed: Job) -> None:
     assert viewer.post(f"/jobs/{failed.pk}/retry/").status_code == 403
 
 
-def test_a_closed_gate_shows_the_reason_and_can_be_opened(page: Client) -> None:
+def test_a_closed_gate_shows_the_reason_and_can_be_opened(browser: Client) -> None:
     until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube treats this server as a bot.")))
-    html = text_of(page.get("/activity/"))
+    html = text_of(browser.get("/activity/"))
     assert "treats this server as a bot" in html
     assert f"{until:%H:%M}" in html
-    page.post("/gate/reopen/")
+    browser.post("/gate/reopen/")
     assert YouTubeGate.current().state == "open"
 
 
-def test_a_viewer_cannot_open_the_gate(viewer: Client) -> None:
+def test_whoever_administers_no_server_sees_the_gate_and_whom_to_ask(
+    page: Client, viewer: Client
+) -> None:
     YouTubeGate.refused(Blocked("No."))
-    assert viewer.post("/gate/reopen/").status_code == 403
+    for client in (page, viewer):  # an owner of one collection, too: the gate is that of all
+        html = text_of(client.get("/activity/"))
+        assert "YouTube is refusing this server" in html
+        assert "Administrators of this server" in html
+        assert "Try now" not in html
+        refusal = client.post("/gate/reopen/")
+        assert refusal.status_code == 403
+        assert "Ask an administrator of this server." in text_of(refusal)
     assert YouTubeGate.current().state == "closed"
+
+
+def test_staff_with_the_permission_open_the_gate(page: Client, owner: User) -> None:
+    YouTubeGate.refused(Blocked("No."))
+    owner.user_permissions.add(Permission.objects.get(codename="change_youtubegate"))
+    assert "Try now" in text_of(page.get("/activity/"))
+    page.post("/gate/reopen/")
+    assert YouTubeGate.current().state == "open"
 
 
 @pytest.fixture

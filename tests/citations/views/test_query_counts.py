@@ -23,6 +23,7 @@ from tests.makers import (
     make_video,
     token_client,
 )
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
 
@@ -48,7 +49,7 @@ def talk(collection: Collection) -> Source:
 
 @pytest.fixture
 def program(owner: User) -> Client:
-    return token_client(owner, can_write=False)
+    return token_client(owner, access=AccessLevel.READ)
 
 
 def answer_in(scope: Scope, owner: User, conversation: Conversation, source: Source) -> None:

@@ -108,7 +108,7 @@ def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
     caller = caller_of_token(created["token"])
     assert caller.user.get_username() == "owner"
     assert caller.token is not None
-    assert not caller.token.can_write
+    assert caller.token.access == "read"
     listed = kb("token", "list")
     assert "my script" in listed.out
     assert created["token"] not in listed.out + kb("token", "list", "--json").out
@@ -167,7 +167,7 @@ def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
     assert desktop["args"] == ["mcp"]
     caller = caller_of_token(token)
     assert caller.token is not None
-    assert not caller.token.can_write
+    assert caller.token.access == "read"
 
 
 def test_one_client_and_a_token_of_ones_own(kb: Kb) -> None:

@@ -14,6 +14,7 @@ from kbsite.mcp.server import Application
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
 from tests.makers import make_user
+from transcripts.access import AccessLevel
 from transcripts.models import Collection, Role
 
 
@@ -57,6 +58,6 @@ def make_shelf(name: str) -> Shelf:
     """Make a collection with an owner who has a token that may write and one that may only read."""
     collection = Collection.objects.create(name=name.title(), slug=name)
     owner = make_user(f"owner-of-{name}", collection=collection, role=Role.OWNER)
-    _, token = ApiToken.issue(owner, name="all", can_write=True)
+    _, token = ApiToken.issue(owner, name="all", access=AccessLevel.MANAGE)
     _, reading = ApiToken.issue(owner, name="reading")
     return Shelf(collection=collection, owner=owner, token=token, reading=reading)

@@ -10,9 +10,11 @@ from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.kbsite.oauth.program import Program
 from tests.makers import make_video
+from transcripts.access import AccessLevel
 from transcripts.models import Job
 
 MODES = ("legacy", "2026-07-28")
+ADD_NOTHING: Any = ("add_source", {})
 ADD = ("add_source", {"url": "https://youtu.be/dQw4w9WgXcQ"})
 FETCH = ("fetch_transcript", {"videoId": "dQw4w9WgXcQ"})
 
@@ -50,11 +52,11 @@ def test_the_list_has_the_tools_that_a_token_may_call(
     reading = program.connect(shelf.owner)["access_token"]
     fewer = endpoint.talk(reading, names, mode=mode)
     assert endpoint.talk(shelf.reading, names, mode=mode) == fewer
-    writing = program.connect(shelf.owner, write=True)["access_token"]
+    writing = program.connect(shelf.owner, access=AccessLevel.WRITE)["access_token"]
     assert endpoint.talk(writing, names, mode=mode) - fewer == {"add_source"}
 
 
-@pytest.mark.parametrize("call", [ADD, FETCH], ids=["add", "fetch"])
+@pytest.mark.parametrize("call", [ADD, ADD_NOTHING, FETCH], ids=["add", "no arguments", "fetch"])
 def test_what_a_connection_may_not_do_asks_for_more(
     endpoint: Endpoint, shelf: Shelf, program: Program, call: Any
 ) -> None:
@@ -70,15 +72,16 @@ def test_what_a_connection_may_not_do_asks_for_more(
 def test_with_more_allowed_the_same_call_succeeds(
     endpoint: Endpoint, shelf: Shelf, program: Program
 ) -> None:
-    token = program.connect(shelf.owner, write=True)["access_token"]
+    token = program.connect(shelf.owner, access=AccessLevel.WRITE)["access_token"]
     assert endpoint.post(called(*ADD), token=token).status_code == 200
     assert Job.objects.exists()
 
 
+@pytest.mark.parametrize("call", [ADD, ADD_NOTHING], ids=["add", "without arguments"])
 def test_a_personal_token_that_may_only_read_is_told_so_in_words(
-    endpoint: Endpoint, shelf: Shelf
+    endpoint: Endpoint, shelf: Shelf, call: Any
 ) -> None:
-    answer = endpoint.post(called(*ADD), token=shelf.reading)
+    answer = endpoint.post(called(*call), token=shelf.reading)
     assert answer.status_code == 200
     assert "This token may only read." in answer.text
 
@@ -87,7 +90,7 @@ def test_a_role_that_may_not_write_is_no_matter_of_scope(
     endpoint: Endpoint, shelf: Shelf, program: Program
 ) -> None:
     shelf.owner.memberships.update(role="viewer")
-    token = program.connect(shelf.owner, write=True)["access_token"]
+    token = program.connect(shelf.owner, access=AccessLevel.WRITE)["access_token"]
     assert endpoint.post(called(*ADD), token=token).status_code == 200
 
 

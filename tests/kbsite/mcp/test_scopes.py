@@ -3,10 +3,12 @@
 import pytest
 
 from kbsite.models import ApiToken
+from tests.architecture.pages import needed
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, text
 from tests.kbsite.mcp_walk import TOOL_CALLS, arguments
 from tests.makers import make_source, make_video
+from transcripts.access import AccessLevel
 from transcripts.models import Job
 
 READING = (
@@ -58,6 +60,20 @@ def test_a_stranger_is_not_answered(endpoint: Endpoint, shelf: Shelf, tool: str)
         "params": {"name": tool, "arguments": _furnish(shelf, tool)},
     }
     assert endpoint.post(body).status_code == 401
+
+
+@pytest.mark.parametrize("access", AccessLevel)
+def test_a_token_may_call_the_tools_that_the_table_of_scopes_says(
+    endpoint: Endpoint, shelf: Shelf, access: AccessLevel
+) -> None:
+    _, token = ApiToken.issue(shelf.owner, name="walk", access=access)
+    refused = set()
+    for tool in TOOL_CALLS:  # without arguments, which are not looked at before
+        if "may only read" in text(endpoint.call(token, tool)):
+            refused.add(tool)
+    table = {tool for tool in TOOL_CALLS if not access.covers(needed()[tool])}
+    assert refused == table
+    assert bool(table) == (access == AccessLevel.READ)
 
 
 def test_a_token_for_one_collection_sees_only_that(

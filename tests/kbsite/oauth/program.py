@@ -11,6 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 from django.contrib.auth.models import User
 from django.test import Client
 
+from transcripts.access import AccessLevel
+
 CALLBACK = "http://127.0.0.1:33418/callback"
 VERIFIER = "a-verifier-of-more-than-forty-three-characters-it-is"
 METADATA = {
@@ -69,9 +71,11 @@ class Program:
         }
         return self.token(**{**parameters, **changes})
 
-    def connect(self, user: User, *, write: bool = False, **choices: Any) -> dict[str, Any]:
+    def connect(
+        self, user: User, *, access: AccessLevel = AccessLevel.READ, **choices: Any
+    ) -> dict[str, Any]:
         """Go through the whole flow; return the tokens."""
-        location = self.ask(user, {"access": "write" if write else "read", **choices})
+        location = self.ask(user, {"access": access, **choices}, scope=" ".join(AccessLevel))
         answer = self.exchange(location)
         assert answer.status_code == 200, answer.content
         return dict(answer.json())

@@ -1,8 +1,10 @@
 """The whole flow, as programs and users go through it."""
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,11 +19,13 @@ from kbsite.models import ApiToken
 from kbsite.oauth import connections
 from tests.kbsite.oauth.program import CALLBACK, Program, call, hidden
 from tests.makers import make_user, make_video
+from transcripts.access import AccessLevel
 from transcripts.models import AuditEntry, Collection, Role
 
 pytestmark = pytest.mark.django_db
 VIDEOS = "/api/content/videos/"
 COLLECTIONS = "/api/content/collections/"
+MEMBERSHIPS = "/api/content/memberships/"
 GRACE = timedelta(seconds=30)  # in which a refresh token gives its successor again
 
 
@@ -86,6 +90,54 @@ def test_a_code_is_good_once_with_its_verifier_and_from_its_client(ada: User) ->
     late = program.ask(ada)
     Grant.objects.update(expires=timezone.now())
     assert program.exchange(late).status_code == 400
+
+
+def test_a_code_that_is_used_twice_ends_all_that_it_gave(ada: User) -> None:
+    program, thief = Program(), Program()
+    location = program.ask(ada, resource="")
+    first = program.exchange(location).json()
+    second = program.refresh(first).json()
+    assert thief.exchange(location).status_code == 400  # of another client, it is unknown
+    assert call(second).status_code == 200
+    assert program.exchange(location, code_verifier="").status_code == 400
+    assert call(second).status_code == 401
+    assert program.refresh(second).status_code == 400
+    assert not connections.live(ada)
+    assert ApiToken.objects.get().state == "revoked"
+    trail = AuditEntry.objects.filter(kind="connection").order_by("pk")
+    assert [entry.action for entry in trail] == ["add", "revoke"]
+
+
+def test_a_code_that_was_never_exchanged_ends_nothing(ada: User) -> None:
+    program = Program()
+    tokens = program.exchange(program.ask(ada, resource="")).json()
+    late = program.ask(ada, resource="")
+    Grant.objects.update(expires=timezone.now())
+    assert program.exchange(late).status_code == 400
+    assert call(tokens).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_exchange_a_code_at_once_one_gets_tokens_and_they_end(ada: User) -> None:
+    program = Program()
+    location = program.ask(ada, resource="")
+    start = threading.Barrier(2)
+
+    def exchange(_: int) -> Any:
+        try:
+            start.wait(10)
+            return program.exchange(location)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = sorted(threads.map(exchange, range(2)), key=lambda answer: answer.status_code)
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["error"] == "invalid_grant"
+    assert call(answers[0].json()).status_code == 401
+    assert program.refresh(answers[0].json()).status_code == 400
+    assert not AccessToken.objects.filter(user=ada).exists()
+    assert not RefreshToken.objects.filter(revoked=None).exists()
 
 
 @pytest.mark.parametrize(
@@ -207,6 +259,42 @@ def test_the_user_chooses_reading_or_writing(ada: User) -> None:
     program = Program()
     asked_less = program.ask(ada, {"access": "write"}, resource="", scope="read")
     assert program.exchange(asked_less).json()["scope"] == "read"
+
+
+def test_to_manage_is_offered_only_when_asked_for_and_is_never_chosen_beforehand(ada: User) -> None:
+    program, browser = Program(), Client()
+    browser.force_login(ada)
+    everything = " ".join(AccessLevel)
+
+    def offered(scope: str) -> list[tuple[str, bool]]:
+        page = browser.get("/oauth/authorize/", program.request(scope=scope)).content.decode()
+        radios = re.findall(r'name="access" value="(\w+)"([^>]*)>', page)
+        return [(level, "checked" in rest) for level, rest in radios]
+
+    assert offered("") == [("read", True)]
+    assert offered("read write") == [("read", True), ("write", False)]
+    assert offered(everything) == [("read", True), ("write", False), ("manage", False)]
+    managing = program.connect(ada, access=AccessLevel.MANAGE)
+    assert managing["scope"] == everything
+    assert offered(everything) == [("read", False), ("write", True), ("manage", False)]
+    assert offered("read") == [("read", True)]
+    assert program.connect(ada)["scope"] == "read"
+
+
+def test_an_application_that_writes_decides_nothing_about_people_and_keys(
+    ada: User, collection: Collection
+) -> None:
+    make_user("mallory")
+    member = {"collection": collection.slug, "user": "mallory", "role": "owner"}
+    parameters = {"scope": " ".join(AccessLevel), "resource": ""}
+    for access, status in ((AccessLevel.WRITE, 403), (AccessLevel.MANAGE, 201)):
+        program = Program()
+        tokens = program.exchange(program.ask(ada, {"access": access}, **parameters)).json()
+        headers = {"Authorization": f"Bearer {tokens['access_token']}"}
+        client = Client(headers=headers)
+        answer = client.post(MEMBERSHIPS, member, content_type="application/json")
+        assert answer.status_code == status
+        assert collection.memberships.count() == (2 if status == 201 else 1)
 
 
 def test_a_connection_that_may_only_read_is_told_what_it_lacks(ada: User) -> None:

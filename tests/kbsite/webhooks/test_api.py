@@ -11,6 +11,7 @@ from kbsite.models import Webhook
 from kbsite.webhooks import delivery, registry
 from tests.makers import make_user, token_client
 from tests.webhook_receiver import WebhookReceiver
+from transcripts.access import AccessLevel
 from transcripts.models import AuditEntry
 
 HOOKS = "/api/v1/webhooks"
@@ -79,7 +80,7 @@ def test_an_address_that_cannot_be_used_is_refused_by_its_field(program: Client,
 
 
 def test_a_token_that_only_reads_makes_and_changes_nothing(user: User, program: Client) -> None:
-    reader = token_client(user, can_write=False)
+    reader = token_client(user, access=AccessLevel.READ)
     assert send(reader, "post", HOOKS, NEW).status_code == 403
 
 

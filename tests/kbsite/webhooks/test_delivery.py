@@ -15,6 +15,7 @@ from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent, Webh
 from kbsite.webhooks import delivery, messages, receivers, registry, signatures
 from tests.makers import make_source, make_user, make_video
 from tests.webhook_receiver import WebhookReceiver
+from transcripts.access import AccessLevel
 from transcripts.errors import InvalidUrl
 from transcripts.models import Collection, Job, Role
 
@@ -132,7 +133,7 @@ def test_a_tokens_webhook_reaches_as_far_as_the_token_and_as_long(
     settings.WEBHOOK_PRIVATE_ADDRESSES = True
     second = Collection.objects.create(name="Second", slug="second")
     second.memberships.create(user=user, role=Role.OWNER)
-    token, _ = ApiToken.issue(user, name="t", can_write=True, collections=(second,))
+    token, _ = ApiToken.issue(user, name="t", access=AccessLevel.MANAGE, collections=(second,))
     caller = Caller(user, scope_of(user, token), token)
     registry.make(caller, url=receiver.url, events=list(WebhookKind))
     make_job(collection).finish()
