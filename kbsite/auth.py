@@ -19,9 +19,9 @@ from kbsite.form_pages import SAFE, page_above, page_of_form, takes_get
 from kbsite.models import ApiToken
 from kbsite.oauth import audience, connections
 from transcripts import actors
-from transcripts.access import AccessLevel
+from transcripts.access import AccessLevel, InsufficientScope
 from transcripts.actors import Actor
-from transcripts.errors import InsufficientScope, NotSignedIn
+from transcripts.errors import NotSignedIn
 from transcripts.headers import header
 from transcripts.models import WRITING_ROLES, Collection, Membership
 from transcripts.scope import NOTHING, Scope

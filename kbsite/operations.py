@@ -18,8 +18,8 @@ from django.utils.deprecation import MiddlewareMixin
 from kbsite.auth import caller_of_request
 from kbsite.errors import DATABASE_ERRORS, problem_response
 from kbsite.oauth import audience
-from transcripts.access import AccessLevel, needed_by
-from transcripts.errors import InsufficientScope, KnowledgeBaseError, NotSignedIn
+from transcripts.access import AccessLevel, InsufficientScope, needed_by
+from transcripts.errors import KnowledgeBaseError, NotSignedIn
 from transcripts.locks import release_connection
 
 OAUTH: Final = {

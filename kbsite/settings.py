@@ -219,7 +219,6 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "kbsite.body_limits.TemporaryUpload",
 ]
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 _SCHEMES = {"postgres", "postgresql", "psql", "pgsql"}
 if DATABASE_URL and DATABASE_URL.partition("://")[0] not in _SCHEMES:

@@ -5,6 +5,8 @@ from enum import StrEnum
 from inspect import unwrap
 from typing import Any, Final, Self, TypeVar
 
+from transcripts.errors import Forbidden
+
 Work = TypeVar("Work", bound=Callable[..., Any])
 
 
@@ -32,6 +34,13 @@ class AccessLevel(StrEnum):
         """Return the highest level of which all scopes are named, separated by spaces."""
         named = {cls.READ, *names.split()}
         return [level for level in cls if named.issuperset(level.scopes)][-1]
+
+
+class InsufficientScope(Forbidden):
+    """The token does not allow this, whatever its user may do."""
+
+    code = "insufficient_scope"
+    scope = ""  # of OAuth, that an application has to ask for; empty: it is a personal token
 
 
 _NEEDED: Final[dict[Callable[..., Any], AccessLevel]] = {}

@@ -92,13 +92,6 @@ class Forbidden(KnowledgeBaseError):
     code = "forbidden"
 
 
-class InsufficientScope(Forbidden):
-    """The token does not allow this, whatever its user may do."""
-
-    code = "insufficient_scope"
-    scope = ""  # of OAuth, that an application has to ask for; empty: it is a personal token
-
-
 class Conflict(KnowledgeBaseError):
     """The current state does not allow the request."""
 

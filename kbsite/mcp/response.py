@@ -9,7 +9,7 @@ from starlette.types import Message, Scope, Send
 
 from kbsite.oauth import audience
 from kbsite.privacy import NOT_KEPT
-from transcripts.errors import InsufficientScope
+from transcripts.access import InsufficientScope
 
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
 

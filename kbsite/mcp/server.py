@@ -45,9 +45,9 @@ from kbsite.mcp.tools import all_tools, svg_icon
 from kbsite.oauth import audience
 from kbsite.operations import UploadCheck
 from kbsite.rate_limits import Standing
-from transcripts.access import needed_by
+from transcripts.access import InsufficientScope, needed_by
 from transcripts.conf import absolute, public_url
-from transcripts.errors import DatabaseLost, InsufficientScope, KnowledgeBaseError, Throttled
+from transcripts.errors import DatabaseLost, KnowledgeBaseError, Throttled
 from transcripts.stages import timed
 
 PATH = "/mcp"
