@@ -13,9 +13,9 @@ from kbsite import (
     body_limits,
     call_limits,
     conditional_requests,
-    errors,
     idempotency,
     openapi,
+    refusals,
 )
 from kbsite.webhooks.api import described_messages
 
@@ -30,8 +30,8 @@ TAGS: Final = {
     "webhooks": ("Webhooks", "Have what happens sent to an address of yours."),
     "content": ("Content as resources", "What the library holds: list, filter, change, delete."),
 }
-# Errors come after what adds refusals, and before what adds headers to them.
-_PARTS: Final = (body_limits, conditional_requests, idempotency, errors, auth, call_limits)
+# Refusals come after what adds them, and before what adds headers to them.
+_PARTS: Final = (body_limits, conditional_requests, idempotency, refusals, auth, call_limits)
 
 
 def complete(operations: Mapping[str, Any], content: Mapping[str, Any]) -> Document:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.core.exceptions import (
     PermissionDenied,
@@ -20,7 +20,6 @@ from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
 from citations.views.page_errors import for_pages
-from kbsite import openapi
 from kbsite.form_pages import SAFE, page_above, page_of_form
 from transcripts.errors import (
     Conflict,
@@ -36,7 +35,6 @@ from transcripts.errors import (
     UnexpectedError,
     YouTubeError,
 )
-from transcripts.headers import header
 from transcripts.work.disk import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)
@@ -348,51 +346,3 @@ def _flat(detail: Any) -> str:
     if isinstance(detail, dict):
         return "; ".join(f"{name}: {_flat(value)}" for name, value in detail.items())
     return " ".join(map(_flat, detail)) if isinstance(detail, list) else str(detail)
-
-
-# Their description
-
-REFUSALS: Final[Mapping[int, str]] = {
-    400: "The request cannot be read.",
-    401: "There is no valid session or token.",
-    403: "You may see it, but not change it in this way.",
-    404: "It does not exist, or you may not see it.",
-    406: "It cannot be given in any form that you accept.",
-    408: "The body came too slowly, or stopped.",
-    409: "Its state does not allow it, or the first request with this key is being worked on.",
-    412: "If-Match names another version.",
-    413: "The request or a part of it is too large.",
-    415: "That kind of content is not taken.",
-    422: "A field or parameter cannot be used: errors says which and why.",
-    429: "There were too many requests.",
-    500: "Something unexpected went wrong.",
-    503: "The server is busy, or something that it needs is out of reach.",
-    507: "The disk is full.",
-}
-OF_ALL: Final = (500, 503, 507)
-_WITH_PAUSE: Final = ("409", "429", "503")
-_EXAMPLES: Final[Mapping[int, KnowledgeBaseError]] = {
-    404: NotFound("There is nothing here that you can see."),
-    409: StillRunning(),
-    412: Outdated(),
-    422: invalid_fields({"limit": "Input should be less than or equal to 100"}),
-    429: Throttled("600 calls came in a minute.", hint="Come back in 12 seconds."),
-}
-
-
-def describe(methods: openapi.Methods) -> None:
-    """Describe the refusals of operations in the OpenAPI document."""
-    pause = header("The seconds after which to try again.", type="integer", minimum=1)
-    for operation in methods.values():
-        openapi.answer(operation, *OF_ALL)
-        for status, answer in operation["responses"].items():
-            if openapi.is_refusal(status):
-                answer.update(_described(int(status)))
-        openapi.send(operation, "Retry-After", pause, lambda status: status in _WITH_PAUSE)
-
-
-def _described(status: int) -> dict[str, Any]:
-    error = _EXAMPLES.get(status)
-    example = problem(error) if error else protocol_problem(status)
-    content = {"schema": {"$ref": "#/components/schemas/ProblemOut"}, "example": example}
-    return {"description": REFUSALS[status], "content": {PROBLEM: content}}

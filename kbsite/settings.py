@@ -367,7 +367,7 @@ MCP_MAX_TOKENS = option(
     "MCP_MAX_TOKENS", 20_000, "Maximum tokens in a tool's result, unless the call sets a limit."
 )
 
-# Both halves of REST
+# REST: both halves, then the content API
 
 CORS_ALLOWED_ORIGINS = option(
     "CORS_ALLOWED_ORIGINS", [], "Origins (https://app.example.org) whose pages may call REST."
@@ -381,9 +381,6 @@ CORS_EXPOSE_HEADERS = (
     *("Content-Disposition", "Cuebase-Note", "ETag", "Idempotent-Replayed", "Location"),
     *("RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate"),
 )
-
-# The content API
-
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "kbsite.content.requests.TokenAuthentication",

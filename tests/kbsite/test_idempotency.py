@@ -22,6 +22,7 @@ from citations.schemas.notebook import NoteOut
 from kbsite import tasks
 from kbsite.api import api
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
+from kbsite.openapi import resolve
 from tests.makers import make_document, make_user, token_client
 from transcripts.access import AccessLevel
 from transcripts.errors import Conflict
@@ -96,11 +97,11 @@ def test_while_the_first_request_is_worked_on_its_repetition_has_to_wait(asking:
 
 
 def test_every_post_declares_when_to_send_it_again() -> None:
-    paths = api.get_openapi_schema()["paths"].values()
-    posts = [methods["post"] for methods in paths if "post" in methods]
+    document = api.get_openapi_schema()
+    posts = [methods["post"] for methods in document["paths"].values() if "post" in methods]
     for post in posts:
-        responses = {str(status): answer for status, answer in post["responses"].items()}
-        assert responses["409"]["headers"]["Retry-After"], post["operationId"]
+        refusal = resolve(post["responses"]["409"], document["components"]["responses"])
+        assert refusal["headers"]["Retry-After"], post["operationId"]
 
 
 def test_what_was_refused_may_be_sent_again_with_its_key(asking: Client) -> None:
