@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import urlsplit
 
 import requests
 
@@ -20,6 +19,7 @@ from tests.waiting import looks
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 150.0  # seconds until a test gives up; machines are noisy
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
+MCP = re.compile(r"(http://127\.0\.0\.1:\d+)/mcp")
 KB = ("-m", "kbsite.cli")
 OWN_KB = (sys.executable, *KB)  # as a process of its own, which /proc shows as what it is
 
@@ -68,8 +68,8 @@ class Serving:
             self.process = self._started(log) if self._program else self._forked(log)
         until(lambda: self.output().count("Ctrl-C") > greetings or self.process.poll() is not None)
         assert self.process.poll() is None, self.output()
-        self.link = LINK.findall(self.output())[-1]
-        self.url = "http://" + urlsplit(self.link).netloc
+        self.link = (LINK.findall(self.output()) or [""])[-1]  # until somebody has signed in
+        self.url = MCP.findall(self.output())[-1]
 
     def _started(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(

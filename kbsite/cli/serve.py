@@ -95,7 +95,9 @@ def serve(
             samples.load(owner=owner)
         indexing.announce_contexts()
         with watched_database(), contextlib.nullcontext() if no_worker else Worker():
-            link = users.sign_in_link(owner)
+            # A log keeps what is printed: it gets a link only if nobody has signed in before.
+            needs_link = owner.last_login is None or out().is_terminal
+            link = users.sign_in_link(owner) if needs_link else ""
             _announce("Starting the web server …")
             _run(listener, lambda: _greet(link, data_dir, open_browser=open_browser))
     say("Cuebase has stopped.")
@@ -259,9 +261,11 @@ def _bracketed(host: str) -> str:
 
 
 def _greet(link: str, data_dir: Path, *, open_browser: bool) -> None:
+    address = link or settings.PUBLIC_URL
+    how = "This link signs you in, once. `kb user link` makes another."
     rows: list[tuple[str, str, str]] = [
-        ("Open", link, "bold green"),
-        ("", "This link signs you in, once. `kb user link` makes another.", "dim"),
+        ("Open", address, "bold green"),
+        ("", how if link else "`kb user link` makes a link that signs you in, once.", "dim"),
         ("MCP", f"{settings.PUBLIC_URL.rstrip('/')}/mcp", "bold"),
         ("", "`kb mcp-config` prints the configuration of Claude, Cursor and VS Code.", "dim"),
         ("Data", str(data_dir), ""),
@@ -281,4 +285,4 @@ def _greet(link: str, data_dir: Path, *, open_browser: bool) -> None:
             "yellow",
         )
     if open_browser:
-        webbrowser.open(link)
+        webbrowser.open(address)

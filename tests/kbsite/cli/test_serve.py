@@ -16,7 +16,7 @@ import requests
 from kbsite.cli.serve import _listen
 from tests import template
 from tests.programs import run_program
-from tests.serving import OWN_KB, PATIENCE, ROOT, Serving, environment, processes_of, until
+from tests.serving import LINK, OWN_KB, PATIENCE, ROOT, Serving, environment, processes_of, until
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 Serve = Callable[..., Serving]
@@ -88,6 +88,11 @@ def test_the_first_start_greets_signs_in_once_and_leaves_nothing_behind(
     until(lambda: not processes_of(home), seconds=20)
     assert "Traceback" not in serving.output()
     assert "Cuebase has stopped." in serving.output()
+
+    serving.start()  # its output is a log, and somebody has signed in
+    assert len(LINK.findall(serving.output())) == 1, serving.output()
+    assert f"Open  {serving.url}\n" in serving.output()
+    assert "`kb user link` makes a link" in serving.output()
 
 
 @needs_proc
