@@ -43,7 +43,8 @@ class TemporaryUpload(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
         about = (self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
-        file = tempfile.TemporaryFile()  # noqa: SIM115  # the request closes it
+        folder = settings.FILE_UPLOAD_TEMP_DIR
+        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # the request closes it
         self.file = UploadedFile(file, *about)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

@@ -96,7 +96,11 @@ class Instance:
                 connection.rollback()
 
     def restart(self, how: signal.Signals) -> None:
-        """End the database by this signal, and start it again."""
+        """End the database by this signal, and start it again. What was committed is on the disk,
+        which tests otherwise do not wait for.
+        """
+        with self._connect() as connection:
+            connection.execute("CHECKPOINT")
         pid = int((self.home / "postgres/data/postmaster.pid").read_text().partition("\n")[0])
         os.kill(pid, how)
         wait_until(lambda: not self._server.is_running(), what="the end of the database")

@@ -167,7 +167,7 @@ def test_a_migration_whose_database_restarts_says_so_and_is_resumed_by_the_same_
         with instance.locked("citations_embedding"), _process(instance, *MIGRATE, **streams) as cut:
             wait_until(lambda: _waits_for_a_lock(instance), what="the first vectors to be stored")
             instance.restart(how)
-            assert cut.wait(60) == 8
+            assert cut.wait(60) == 8, log.read_text()
         of_the_first = log.read_text()
         with _process(instance, *MIGRATE, **streams) as resumed:
             assert resumed.wait(60) == 0

@@ -42,7 +42,7 @@ video = make_video(shelf, youtube_id="dQw4w9WgXcQ")
 source = make_source(video, texts=SENTENCES[:2])
 feed = Feed.objects.create(collection=shelf, kind="playlist", youtube_id="PLonceonceonce")
 job = Job.objects.create(collection=shelf, kind="feed", feed=feed, target="PLonceonceonce")
-_, token = ApiToken.issue(user, name="once", access="write")
+_, token = ApiToken.issue(user, name="once", access="manage")
 print(json.dumps({
     "token": token, "video": video.key, "source": str(source.uuid), "feed": feed.pk,
     "job": job.pk,
