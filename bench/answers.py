@@ -33,8 +33,8 @@ from citations.evaluation.relevance import RelevanceJudge
 from citations.lexical import merging
 from citations.models import Chunk, Node, Source
 from citations.providers import registry
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 LIMIT = 10
 ALL = "all sets"

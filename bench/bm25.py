@@ -32,18 +32,18 @@ import numpy
 from environment import DATA, RESULTS, ROOT
 from rank_bm25 import BM25Okapi
 
-from transcripts.bm25 import Index
-from transcripts.cues import Cue, group_by_time
-from transcripts.stemming import stems
-from transcripts.tokenizer import tokenize
+from transcripts.text.bm25 import Index
+from transcripts.text.cues import Cue, group_by_time
+from transcripts.text.stemming import stems
+from transcripts.text.tokenizer import tokenize
 
 SIZES = (240, 2000)
 QUERY_WORDS = (1, 3, 6)
 LIMIT = 5
 QUERIES = 20
 OURS, STORED, PLUGIN = (
-    "transcripts.bm25",
-    "transcripts.bm25, stored index",
+    "transcripts.text.bm25",
+    "transcripts.text.bm25, stored index",
     "the plugin's algorithm",
 )
 Search = Callable[[str], object]

@@ -18,7 +18,7 @@ from citations.readers import formats
 from tests.citations.readers.pdf.bombs import heavy
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 SENTENCE = "Words that say something about the whole of it. "
 LIMIT = 200_000_000  # MAX_DOCUMENT_BYTES

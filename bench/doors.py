@@ -67,7 +67,7 @@ def main() -> None:
 @contextmanager
 def started(arguments: tuple[str, ...], output: TextIO) -> Iterator["subprocess.Popen[bytes]"]:
     """Run one server of the data directory; end it afterwards."""
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings.django"}
     process = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,

@@ -32,7 +32,7 @@ def boot(*, database: bool = True, **settings: str) -> None:
     if apps.ready:
         return
     defaults = {
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
         "YOUTUBE_KB_DATA_DIR": HOME,
         "SECRET_KEY": "only-for-benchmarks-" * 3,
         "LLM_PROVIDER": "none",

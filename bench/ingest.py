@@ -30,7 +30,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Chunk, Source, State
 from citations.providers import registry
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.models import Collection
 
 

@@ -56,8 +56,8 @@ from citations.lectures.windows import Utterance
 from citations.models import Chunk, LectureSession, Source, State, Window
 from citations.providers.weights import MINILM
 from citations.search.judge import Relevance
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 BOOKS: Final = ("openstax-calculus-1", "openstax-calculus-2")
 TALKS: Final = {"calculus": "ocw1801", "nyudl": "nyudl", "hfcourse": "hfcourse"}

@@ -38,7 +38,7 @@ from citations.outline import tree as outline_tree
 from citations.providers import clustering, registry
 from citations.providers.languages import stop_words
 from citations.text.function_words import function_words
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.models import Collection
 
 TITLE = "## Levels of detail"

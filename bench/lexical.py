@@ -39,9 +39,9 @@ from citations.lexical import merging
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Source, SourceKind
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 LIMIT = 10
 OF_A_SOURCE = 100  # segments

@@ -47,7 +47,7 @@ from citations.library.filters import Filter, resolve
 from citations.models import Chunk, LectureSession, Window, WindowOutcome
 from citations.providers import registry, weights
 from citations.vectors import space as vector_space
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 LOCAL, BGE = "local", "bge-base"
 LIBRARIES = "the libraries"

@@ -34,7 +34,7 @@ import kbsite.boot
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Chunk, Source
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.models import Collection
 
 FEW: Final = 10  # clients

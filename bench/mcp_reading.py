@@ -26,15 +26,15 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
-from kbsite.auth import Caller, everything
+from kbsite.accounts.auth import Caller, everything
 from kbsite.cli.users import owner
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
 from kbsite.mcp.server import build_server
 from kbsite.mcp.tools import all_tools
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.models import Collection
-from transcripts.timecodes import clock, parse_clock
+from transcripts.text.timecodes import clock, parse_clock
 
 LECTURES: Final = ("nyu-w01-lecture", "nyu-w02-lecture")
 VIDEO: Final = "joined"

@@ -29,8 +29,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from citations.models import Source
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.makers import make_document, make_video, multiply
-from transcripts.cues import Cue
 from transcripts.models import Collection, Video
+from transcripts.text.cues import Cue
 
 ROUNDS: Final = 7
 GOALS: Final = {"weight": 200, "shift": 0.01, "paint": 100}  # kB, score, ms

@@ -50,11 +50,11 @@ from citations.search import relevance
 from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts import storage
+from transcripts.adding import storage
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
-from transcripts.stemming import stemmed_as
-from transcripts.tokenizer import tokenize
+from transcripts.text.stemming import stemmed_as
+from transcripts.text.tokenizer import tokenize
 
 TRANSCRIPTS = {
     "ocw6012_titles": "ocw6012",

@@ -19,9 +19,9 @@ from citations.lexical import merging
 from citations.library.filters import Filter
 from citations.models import Source, State
 from citations.text.sentences import WORD
-from transcripts import storage
+from transcripts.adding import storage
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 SETS: Final = {
     "ocw6012_titles": "ocw6012",

@@ -48,8 +48,8 @@ from citations.text.chunking import chunk
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from transcripts import captions
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 FOLDERS = ("tinyrec", "ergo", "tutorialvqa", "ocw6012")
 GOLD = ("ocw6012_titles", "nyudl_headings", "ergo_qa", "tutorialvqa", "tinyrec_topics")

@@ -39,8 +39,9 @@ from django.contrib.auth.models import User
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
 from kbsite.models import ApiToken
-from transcripts import library, storage
-from transcripts.access import AccessLevel
+from transcripts.adding import storage
+from transcripts.core.access import AccessLevel
+from transcripts.library import reading as library
 from transcripts.models import Transcript
 
 FOLDERS: Final = ("ocw6012", "nyudl")
@@ -118,7 +119,7 @@ def served() -> Iterator[tuple[str, int]]:
         "warning",
     ]
     process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+        command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings.django"}
     )
     try:
         address = f"http://127.0.0.1:{port}"

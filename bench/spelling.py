@@ -29,10 +29,10 @@ from citations.lexical import merging, spelling
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Source, SourceKind
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
-from transcripts.stemming import stem
-from transcripts.tokenizer import tokenize
+from transcripts.text.stemming import stem
+from transcripts.text.tokenizer import tokenize
 
 TITLE: Final = "## Spelling"
 

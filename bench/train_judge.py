@@ -49,7 +49,7 @@ from citations.search.judge import Relevance
 from citations.search.relevance import describe
 from citations.search.signs import OF_SOURCE, ORDER, SIGNS, CandidateTable
 from citations.vectors import space as vector_space
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 TITLE: Final = "## The judge of relevance"
 ASIDES: Final = Path(__file__).parent / "gate" / "asides.txt"

@@ -1,6 +1,6 @@
 """Expected errors of the library, search and models: one class per cause."""
 
-from transcripts.errors import Conflict, InvalidInput, NotFound, Retry, TooLarge, Unavailable
+from transcripts.core.errors import Conflict, InvalidInput, NotFound, Retry, TooLarge, Unavailable
 
 # Looking things up
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-from transcripts.player import Player
-from transcripts.timecodes import clock
+from transcripts.models.player import Player
+from transcripts.text.timecodes import clock
 
 PAGE: Final = "page {0}"
 PAGES: Final = "pages {0}–{1}"

@@ -12,13 +12,13 @@ from django.db import transaction
 from citations.documents import storage as document_storage
 from citations.lectures import sessions
 from citations.models import LectureSession, Source
-from transcripts import collections
 from transcripts import samples as talks
-from transcripts.errors import Conflict
+from transcripts.adding.storage import StoredTranscript
+from transcripts.core.errors import Conflict
+from transcripts.core.scope import Scope
+from transcripts.library import collections
 from transcripts.models import Collection, Role, Transcript
 from transcripts.models.collections import SAMPLES_NAME
-from transcripts.scope import Scope
-from transcripts.storage import StoredTranscript
 
 TEXTBOOK: Final = Path(__file__).resolve().parent / "sample" / "counting-waiting-keeping-time.pdf"
 TITLE: Final = "Counting, Waiting, Keeping Time"

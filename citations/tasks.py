@@ -25,9 +25,9 @@ from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
-from transcripts.errors import KnowledgeBaseError
-from transcripts.work import messages
-from transcripts.work.models import LOST_AFTER
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.work import messages
+from transcripts.core.work.models import LOST_AFTER
 
 logger = logging.getLogger(__name__)
 

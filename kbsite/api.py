@@ -23,14 +23,14 @@ from pydantic_core import to_jsonable_python
 
 from citations.api import router as citations
 from kbsite import api_description, errors, operations
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
 from kbsite.webhooks.api import router as webhooks
-from transcripts.access import needed_by
 from transcripts.api import router as transcripts
-from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
+from transcripts.core.access import needed_by
+from transcripts.core.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
 _HOLDERS = ("body", "query", "sent", "wanted", "about")  # arguments of functions that hold fields
 
@@ -152,7 +152,7 @@ api = Api(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
         "/api/content/ has what the library holds as resources."
     ),
-    openapi_url=None,  # kbsite.api_pages
+    openapi_url=None,  # kbsite.pages.api_pages
     docs_url=None,
     servers=[{"url": "/"}],
     auth=[Bearer(), Session()],

@@ -7,16 +7,9 @@ from typing import Any, Final
 from django.core.serializers.json import DjangoJSONEncoder
 
 from citations.api import event_shapes
-from kbsite import (
-    api_examples,
-    auth,
-    body_limits,
-    call_limits,
-    conditional_requests,
-    idempotency,
-    openapi,
-    refusals,
-)
+from kbsite import api_examples, openapi, refusals
+from kbsite.accounts import auth
+from kbsite.middleware import body_limits, call_limits, conditional_requests, idempotency
 from kbsite.webhooks.api import described_messages
 
 Document = dict[str, Any]

@@ -22,10 +22,10 @@ process.watch("server")
 boot.boot(migrate=False)
 
 from citations.providers import registry
-from kbsite.body_limits import BodyTimeLimit
 from kbsite.mcp.server import Application
+from kbsite.middleware.body_limits import BodyTimeLimit
 from kbsite.telemetry.requests import WatchedRequests
-from transcripts import announcements
+from transcripts.core import announcements
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
 warnings.filterwarnings(

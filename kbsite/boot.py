@@ -15,17 +15,17 @@ from django.core.management import call_command
 from django.utils.module_loading import import_string
 
 from kbsite import postgres
-from transcripts import locks
-from transcripts.locks import Lock
-from transcripts.tokenizer import TOKENIZER_VERSION
-from transcripts.work.disk import make_private_folder
+from transcripts.core import locks
+from transcripts.core.locks import Lock
+from transcripts.core.work.disk import make_private_folder
+from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
     """Set Django up without the database; ``plain_log`` shows the messages of the log alone, as a
     terminal does, and keeps tracebacks in the file kb.log of the data directory.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings.django")
     if apps.ready:
         return
     if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):

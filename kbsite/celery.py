@@ -18,12 +18,12 @@ from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
 from kbsite import boot
+from transcripts.core.work.disk import make_private_folder, write_whole
 from transcripts.tasks import dispatch, send
-from transcripts.work.disk import make_private_folder, write_whole
 
 __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings.django")
 # Django's checks import every page, half of what a worker loads; `make lint` runs them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 

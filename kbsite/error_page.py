@@ -15,7 +15,7 @@ from django.utils.translation.trans_real import (
 
 from kbsite.errors import API, problem_response, status_of
 from kbsite.languages import LANGUAGE_CODE
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 HTML: Final = "text/html; charset=utf-8"
 TEXT: Final = "text/plain; charset=utf-8"

@@ -20,8 +20,7 @@ from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
 from citations.views.page_errors import for_pages
-from kbsite.form_pages import SAFE, page_above, page_of_form
-from transcripts.errors import (
+from transcripts.core.errors import (
     Conflict,
     DatabaseLost,
     Forbidden,
@@ -35,7 +34,8 @@ from transcripts.errors import (
     UnexpectedError,
     YouTubeError,
 )
-from transcripts.work.disk import StorageFull, storage_full
+from transcripts.core.views.form_pages import SAFE, page_above, page_of_form
+from transcripts.core.work.disk import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from citations.vectors import space as vector_space
 from kbsite import boot
 from kbsite.errors import DATABASE_ERRORS
-from transcripts.errors import DatabaseLost, KnowledgeBaseError, UnexpectedError
+from transcripts.core.errors import DatabaseLost, KnowledgeBaseError, UnexpectedError
 from transcripts.models import WorkerPulse
 
 GIGABYTE: Final = 1024**3

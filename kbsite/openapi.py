@@ -6,7 +6,7 @@ Pure. A middleware's ``describe`` adds what it takes, sends and refuses.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from transcripts.headers import header
+from transcripts.core.headers import header
 
 Schema = Mapping[str, Any]
 Operation = dict[str, Any]

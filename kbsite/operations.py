@@ -15,12 +15,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils.deprecation import MiddlewareMixin
 
-from kbsite.auth import caller_of_request
+from kbsite.accounts.auth import caller_of_request
 from kbsite.errors import DATABASE_ERRORS, problem_response
 from kbsite.oauth import audience
-from transcripts.access import AccessLevel, InsufficientScope, needed_by
-from transcripts.errors import KnowledgeBaseError, NotSignedIn
-from transcripts.locks import release_connection
+from transcripts.core.access import AccessLevel, InsufficientScope, needed_by
+from transcripts.core.errors import KnowledgeBaseError, NotSignedIn
+from transcripts.core.locks import release_connection
 
 OAUTH: Final = {
     "type": "oauth2",

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from kbsite import openapi
 from kbsite.errors import PROBLEM, Outdated, StillRunning, invalid_fields, problem, protocol_problem
-from transcripts.errors import KnowledgeBaseError, NotFound, Throttled
-from transcripts.headers import header
+from transcripts.core.errors import KnowledgeBaseError, NotFound, Throttled
+from transcripts.core.headers import header
 
 MEANINGS: Final[Mapping[int, str]] = {
     400: "The request cannot be read.",

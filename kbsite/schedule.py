@@ -7,8 +7,8 @@ from typing import Any, Final
 from celery.beat import Scheduler
 from django.db import Error, connection
 
-from transcripts import locks
-from transcripts.locks import Lock
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 from transcripts.models import WorkerPulse
 
 ELECTION_SECONDS: Final = 5.0

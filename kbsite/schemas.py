@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.schemas import Count, Shape
 
 # Users and tokens

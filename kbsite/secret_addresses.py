@@ -6,8 +6,8 @@ This is the one place that knows them; a test compares it with the routes.
 import re
 from typing import Final
 
-from transcripts import redaction
-from transcripts.redaction import MASK
+from transcripts.core import redaction
+from transcripts.core.redaction import MASK
 
 _SLASH: Final = r"(?:/|%2F)"  # an address may stand in the query of another
 _SECRET: Final = re.compile(

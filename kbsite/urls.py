@@ -3,8 +3,11 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api, api_pages, celery, invitations, passwords, shared_page, views
+from kbsite import api, celery
+from kbsite.accounts import invitations, passwords
 from kbsite.content.views import router as content
+from kbsite.pages import api_pages, shared_page
+from kbsite.pages import home as views
 from kbsite.telemetry import page
 
 admin.autodiscover()

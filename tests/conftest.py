@@ -27,10 +27,10 @@ from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
 from tests.model_standin import ModelStandIn
 from tests.youtube_standin import YouTubeStandIn
-from transcripts import actors
-from transcripts.actors import Actor
+from transcripts.core import actors
+from transcripts.core.actors import Actor
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
-from transcripts.scope import Scope
 
 hypothesis.settings.register_profile("noisy machines", deadline=None)
 hypothesis.settings.load_profile("noisy machines")

@@ -36,7 +36,7 @@ class Instance:
                 for name, value in os.environ.items()
                 if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PROXY_URL")
             },
-            "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+            "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
             "YOUTUBE_KB_DATA_DIR": str(home),
             "SECRET_KEY": "only-for-tests-" * 4,
             "YOUTUBE_PACING_SECONDS": "0",

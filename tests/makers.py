@@ -37,11 +37,11 @@ from citations.readers.page import Paragraph, ReadPage
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from kbsite.models import ApiToken
-from transcripts import acquisition, storage
-from transcripts.access import AccessLevel
+from transcripts.adding import acquisition, storage
 from transcripts.captions import to_vtt
-from transcripts.cues import Cue
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Job, Membership, Role, Video, YouTubeGate
+from transcripts.text.cues import Cue
 
 SENTENCES = (
     "Welcome to this lecture on neural networks.",

@@ -33,7 +33,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     }
     return {
         **inherited,
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
         "YOUTUBE_KB_DATA_DIR": str(home),
         "YOUTUBE_PACING_SECONDS": "0",
         "PYTHONUNBUFFERED": "1",

@@ -22,7 +22,7 @@ for _name in ("PROXY_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "SECURE"):
     os.environ.pop(_name, None)
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 
-from kbsite.settings import *  # noqa: E402, F403
+from kbsite.settings.django import *  # noqa: E402, F403
 
 INSTALLED_APPS += [  # noqa: F405
     "allauth.socialaccount.providers.openid_connect",

@@ -19,7 +19,7 @@ SHELF = ROOT / "build" / "templates"  # kept for the next run, as the converted 
 MADE_BY = (
     "kbsite/boot.py",
     "kbsite/postgres/*.py",
-    "kbsite/settings.py",
+    "kbsite/settings/django.py",
     "requirements.lock",
     "*/migrations/*.py",
 )
@@ -90,7 +90,7 @@ def _environment(home: Path) -> dict[str, str]:
     }
     return {
         **inherited,
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
         "YOUTUBE_KB_DATA_DIR": str(home),
         "SECRET_KEY": "only-for-tests-" * 4,
     }

@@ -2,8 +2,8 @@
 
 from django.conf import settings
 
-from transcripts.bm25 import Parameters
-from transcripts.reading import ReadingLimits
+from transcripts.text.bm25 import Parameters
+from transcripts.text.reading import ReadingLimits
 from transcripts.youtube import Options
 
 

@@ -8,12 +8,14 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import conf, languages, library
-from transcripts.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
+from transcripts import conf
+from transcripts.core import languages
+from transcripts.core.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
+from transcripts.core.scope import Scope
+from transcripts.core.translation import translated_error
+from transcripts.library import reading as library
 from transcripts.models import Role
-from transcripts.scope import Scope
-from transcripts.timecodes import parse_target
-from transcripts.translation import translated_error
+from transcripts.text.timecodes import parse_target
 
 ADDRESS = re.compile("https?://", re.IGNORECASE)
 MAX_ADDRESSES = 100

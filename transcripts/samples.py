@@ -4,10 +4,10 @@ from pathlib import Path
 
 from django.db import transaction
 
-from transcripts import files, storage
+from transcripts.adding import files, storage
+from transcripts.adding.storage import StoredTranscript
 from transcripts.models import Collection
 from transcripts.models.collections import SAMPLES_NAME
-from transcripts.storage import StoredTranscript
 
 FOLDER = Path(__file__).resolve().parent / "sample"
 SHORT, LONG = "how-bm25-ranks", "when-a-service-says-no"

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from transcripts.errors import KnowledgeBaseError
-from transcripts.reading import ReadingMode
-from transcripts.timecodes import seconds
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.text.reading import ReadingMode
+from transcripts.text.timecodes import seconds
 
 
 class Shape(BaseModel):

@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
-from transcripts import acquisition
+from transcripts.adding import acquisition
+from transcripts.core.work import messages
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
-from transcripts.work import messages
 
 SENT_AT_ONCE = 50  # jobs that need not wait for YouTube
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.admin import RecordAdmin
-from transcripts.timecodes import clock
+from transcripts.text.timecodes import clock
 
 
 class PositionAdmin(RecordAdmin):

@@ -15,9 +15,9 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.admin.tables import QUEUED_AT_ONCE, FilledFilter
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
-from transcripts.translation import translated
+from transcripts.core.admin.tables import QUEUED_AT_ONCE, FilledFilter
+from transcripts.core.translation import translated
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
 FOUND_AT_MOST = 500  # chunks per search

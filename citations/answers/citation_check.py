@@ -23,7 +23,7 @@ from citations.quotes.source_texts import SourceText, Span, border
 from citations.text import tables
 from citations.text.sentences import split
 from citations.text.tables import TableRow
-from transcripts.scope import NOTHING, Scope
+from transcripts.core.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
 MAX_SEARCHES: Final = 12  # quotes of an answer that are looked up in all sources

@@ -13,11 +13,11 @@ from citations.answers.question.router import is_overview, subject
 from citations.answers.question.wording import content_words, is_greeting
 from citations.library.filters import Filter, matching
 from citations.models import SourceKind, State
-from transcripts.alphabet import alphabetical
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.scope import Scope
+from transcripts.core.translation import quoted
 from transcripts.models import Collection, Job
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
-from transcripts.translation import quoted
+from transcripts.text.timecodes import watch_url
 
 TITLES: Final = 3  # that are named
 MAX_UNREADY: Final = 100  # sources that an answer keeps

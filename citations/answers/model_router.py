@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 from citations.answers.answer import Breadth, QuestionPart, Route
 from citations.answers.question import router
 from citations.answers.question.wording import MAX_PARTS, content_words
-from transcripts.errors import KnowledgeBaseError
-from transcripts.sanitize import clean
-from transcripts.tokenizer import tokenize
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.sanitize import clean
+from transcripts.text.tokenizer import tokenize
 
 Ask: TypeAlias = Callable[[str], str]
 """Send a prompt to a language model and return its reply."""

@@ -20,7 +20,7 @@ from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.quotes import matching
 from citations.text.sentences import asks
-from transcripts.locks import release_connection
+from transcripts.core.locks import release_connection
 
 ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question
 

@@ -32,9 +32,9 @@ from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, matching, resolve
 from citations.passages import NEAREST, Stage
 from citations.vectors import language_gap
-from transcripts.queries import read_question
-from transcripts.scope import Scope
-from transcripts.stages import finish
+from transcripts.core.scope import Scope
+from transcripts.core.stages import finish
+from transcripts.text.queries import read_question
 
 RETRIEVE, WRITE = "retrieve", "write"
 LIMIT: Final = 10  # passages for each part of a question

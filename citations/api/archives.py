@@ -12,10 +12,10 @@ from citations.models import Archive
 from citations.notebook import archives
 from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, CollectionName, Text, responses
-from transcripts.headers import FILE_NAME, located
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import FILE_NAME, located
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {

@@ -11,8 +11,8 @@ from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.schemas.answers import ReplyOut
 from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, SlugOrName, Whole, Words
-from transcripts.queries import MAX_QUESTION
 from transcripts.schemas import Count, Shape
+from transcripts.text.queries import MAX_QUESTION
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]

@@ -22,12 +22,12 @@ from citations.notebook import conversations, questions, shared_conversations
 from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
 from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
-from transcripts.errors import KnowledgeBaseError, UnexpectedError
-from transcripts.headers import FILE_NAME
-from transcripts.views import events
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.core.headers import FILE_NAME
+from transcripts.core.views import events
 
 _EVENTS: Final = {
     200: {

@@ -26,7 +26,6 @@ from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import (
     BIGGEST_ID,
@@ -39,7 +38,8 @@ from transcripts.api.shapes import (
     Words,
     responses,
 )
-from transcripts.headers import FILE_NAME, located
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import FILE_NAME, located
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]

@@ -23,7 +23,7 @@ from transcripts.api.shapes import (
     Track,
     Words,
 )
-from transcripts.timecodes import milliseconds
+from transcripts.text.timecodes import milliseconds
 
 MAX_LISTED = 10_000  # citations in one answer: those of seven hours of speech
 SessionId = Annotated[UUID, Path(description="The session's id.")]

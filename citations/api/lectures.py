@@ -29,16 +29,16 @@ from citations.schemas.lectures import (
     WindowCitationsOut,
     WindowsOut,
 )
-from transcripts import library
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
-from transcripts.headers import FILE_NAME, header, located
-from transcripts.lists import page_of
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import FILE_NAME, header, located
+from transcripts.core.lists import page_of
+from transcripts.core.views import events
+from transcripts.library import reading as library
 from transcripts.models import Video
 from transcripts.schemas import VideoOut
-from transcripts.timecodes import milliseconds
-from transcripts.views import events
+from transcripts.text.timecodes import milliseconds
 
 RETRY_MS = 1_000  # after which a browser reconnects when the stream ends
 NOTE: Final = "Cuebase-Note"

@@ -11,7 +11,6 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
 from citations.notebook.notes import MAX_TEXT
 from citations.schemas.notebook import NoteOut, NotesOut
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import (
     BodyIn,
@@ -24,7 +23,8 @@ from transcripts.api.shapes import (
     Words,
     responses,
 )
-from transcripts.headers import located
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import located
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 

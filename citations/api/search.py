@@ -18,13 +18,13 @@ from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
-from transcripts.headers import located
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import located
 from transcripts.schemas import Shape
-from transcripts.timecodes import milliseconds
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.text.timecodes import milliseconds
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_SECONDS = 1_000_000  # seconds, more than eleven days
 

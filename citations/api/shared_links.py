@@ -9,11 +9,11 @@ from citations.models import SharedLink
 from citations.notebook import shared_links
 from citations.notebook.shared_links import LIFETIME, ShareTarget
 from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
-from transcripts.access import AccessLevel, needs
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BodyIn, Id, Whole, responses
-from transcripts.headers import located
-from transcripts.timecodes import MAX_SECONDS, milliseconds
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.headers import located
+from transcripts.text.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
 router = Router(tags=["notebook"])

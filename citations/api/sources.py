@@ -20,13 +20,15 @@ from citations.library.sources import SourcePage
 from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
-from transcripts import acquisition, library, media
-from transcripts import files as caption_files
-from transcripts.access import AccessLevel, needs
+from transcripts.adding import acquisition
+from transcripts.adding import files as caption_files
 from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
 from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Text, Title, Words, responses
-from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
-from transcripts.headers import located
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.errors import Conflict, InvalidInput, KnowledgeBaseError
+from transcripts.core.headers import located
+from transcripts.library import reading as library
+from transcripts.media import files as media
 from transcripts.models import Collection
 from transcripts.schemas import JobOut, JobProblem, StoredOut
 

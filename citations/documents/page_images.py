@@ -15,8 +15,8 @@ from citations.models import Document, Page
 from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
-from transcripts.errors import KnowledgeBaseError
-from transcripts.work.disk import make_private_folder, storage_full, write_whole
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.work.disk import make_private_folder, storage_full, write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"

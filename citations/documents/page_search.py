@@ -17,9 +17,9 @@ from citations.models import Page, Source
 from citations.providers.languages import empty_words
 from citations.text import occurrences, word_places
 from citations.text.occurrences import SearchTerm
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 

@@ -20,7 +20,7 @@ from citations.readers.headings import number_of
 from citations.readers.page import Box
 from citations.text import word_places
 from citations.text.occurrences import SearchTerm
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 Span = tuple[int, int]  # characters [first, last)
 

@@ -23,16 +23,16 @@ from citations.readers import formats
 from citations.readers.formats import DocumentFormat
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pdf.reader import has_bookmarks
-from transcripts import audit, locks
-from transcripts.audit import Action
-from transcripts.errors import InvalidInput
-from transcripts.languages import parse as parse_language
-from transcripts.locks import Lock
+from transcripts.adding.storage import clean_tags
+from transcripts.core import audit, locks
+from transcripts.core.audit import Action
+from transcripts.core.errors import InvalidInput
+from transcripts.core.languages import parse as parse_language
+from transcripts.core.locks import Lock
+from transcripts.core.names import readable
+from transcripts.core.sanitize import clean
+from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
-from transcripts.names import readable
-from transcripts.sanitize import clean
-from transcripts.storage import clean_tags
-from transcripts.work.disk import make_private_folder
 
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction

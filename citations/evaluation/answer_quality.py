@@ -10,7 +10,7 @@ from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
 from citations.library.filters import Filter
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 BINS: Final = 5  # of a reliability table
 

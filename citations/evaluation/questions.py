@@ -7,7 +7,7 @@ from citations.errors import InvalidGold
 from citations.evaluation import gold
 from citations.evaluation.gold import Gold, Range
 from citations.models import Mark, Source
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from citations.evaluation.questions import Question
 from citations.library.filters import Filter, matching
 from citations.models import Chunk
 from citations.passages import Locator
-from transcripts.scope import Scope
-from transcripts.timecodes import seconds
+from transcripts.core.scope import Scope
+from transcripts.text.timecodes import seconds
 
 
 class RelevanceJudge:

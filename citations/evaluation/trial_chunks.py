@@ -11,7 +11,7 @@ from citations.evaluation.questions import Question
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter, matching
 from citations.models import Source
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 
 def sources_of(scope: Scope, questions: Sequence[Question], filter: Filter) -> frozenset[int]:

@@ -28,8 +28,8 @@ from citations.text.function_words import FunctionWords, function_words
 from citations.text.key_sentences import Embed, Words, centrality, words_of
 from citations.text.sentences import Span
 from citations.vectors import space as vector_space
-from transcripts.scope import Scope
-from transcripts.stemming import primary_language
+from transcripts.core.scope import Scope
+from transcripts.text.stemming import primary_language
 
 TERMS: Final = 10
 FEW_PLACES: Final = 2  # that may have the same heading, which is “Summary” otherwise

@@ -15,8 +15,8 @@ from citations.guide.builder import Meanwhile
 from citations.guide.items import KINDS, GuideItem, SourceGuide
 from citations.models import Guide, Source, SourceQuerySet, State
 from citations.text.function_words import UNKNOWN, function_words
-from transcripts.scope import Scope
-from transcripts.stemming import primary_language
+from transcripts.core.scope import Scope
+from transcripts.text.stemming import primary_language
 
 VERSION: Final = 13  # of the rules; a greater one rebuilds every guide
 MAX_GUIDES: Final = 40  # guides among which questions are suggested

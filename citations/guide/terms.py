@@ -14,7 +14,7 @@ from citations.answers.writing.sentence_ranking import stem
 from citations.guide.statements import Statement
 from citations.text.function_words import function_words
 from citations.text.sentences import Span
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 CANDIDATES: Final = 60  # terms whose definition is looked for
 MAX_WORDS: Final = 4  # words of a term

@@ -10,7 +10,7 @@ from citations.models import Chunk, Source, State
 from citations.providers import registry
 from citations.readers import source_blocks
 from citations.text import blocks
-from transcripts.errors import Unavailable
+from transcripts.core.errors import Unavailable
 
 WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_digest=F("digest"))
 

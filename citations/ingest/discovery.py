@@ -10,9 +10,10 @@ from django.db import IntegrityError, connection, transaction
 
 from citations.models import Source, SourceKind, State
 from citations.providers import languages
-from transcripts import captions, transcript_rows
+from transcripts import captions
+from transcripts.adding import transcript_rows
+from transcripts.core.work.models import RESTARTED
 from transcripts.models import CaptionOrigin, Transcript, Video
-from transcripts.work.models import RESTARTED
 
 AT_ONCE = 500
 

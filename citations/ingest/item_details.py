@@ -12,12 +12,13 @@ from citations.ingest.selection import ChosenItems, record, select
 from citations.library.item import TABLES
 from citations.models import Chunk, LectureSession, Source
 from citations.providers.languages import is_known
-from transcripts import languages, transcript_rows
-from transcripts.errors import InvalidInput
+from transcripts.adding import transcript_rows
+from transcripts.adding.storage import MAX_TAGS, clean_tags
+from transcripts.core import languages
+from transcripts.core.errors import InvalidInput
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
 from transcripts.models import CaptionOrigin, Transcript, Video
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
-from transcripts.storage import MAX_TAGS, clean_tags
 
 MAX_TITLE: Final = 300  # characters
 BEGINNING: Final = 160  # characters

@@ -13,8 +13,8 @@ from django.db.models.functions import Now
 from citations import conf
 from citations.ingest import contextual_costs
 from citations.models import UNFINISHED, Source, SourceQuerySet, State
-from transcripts import locks
-from transcripts.work import lanes
+from transcripts.core import locks
+from transcripts.core.work import lanes
 
 SHORT_SOURCE: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter

@@ -55,11 +55,11 @@ from citations.text.blocks import Block, text_of
 from citations.text.chunking import Embed, chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts import audit, clock
-from transcripts.audit import Action
-from transcripts.errors import Retry
-from transcripts.work import retry
-from transcripts.work.models import error_columns
+from transcripts.core import audit, clock
+from transcripts.core.audit import Action
+from transcripts.core.errors import Retry
+from transcripts.core.work import retry
+from transcripts.core.work.models import error_columns
 
 logger = logging.getLogger(__name__)
 

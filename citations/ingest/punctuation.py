@@ -12,9 +12,10 @@ from citations.models import Source
 from citations.providers.punctuation import MARKS, Numbers, Punctuator
 from citations.text import sentences
 from citations.text.punctuation import SpokenWord, punctuated, spoken_words
-from transcripts import captions, transcript_rows
-from transcripts.cues import Cue
-from transcripts.reading import full_text
+from transcripts import captions
+from transcripts.adding import transcript_rows
+from transcripts.text.cues import Cue
+from transcripts.text.reading import full_text
 
 LIKELY: Final = 0.4  # probability of an end from which a mark is put
 MIN_WORDS, MAX_WORDS = 100, 1_000_000  # words of a speech; three days have fewer

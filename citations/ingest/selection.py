@@ -18,13 +18,15 @@ from citations.lectures import sessions
 from citations.library.item import TABLES
 from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
-from transcripts import acquisition, actors, audit, clock, collections
-from transcripts.actors import Actor
-from transcripts.audit import Action
-from transcripts.errors import InvalidInput, NotFound
+from transcripts.adding import acquisition
+from transcripts.adding.storage import clean_tags
+from transcripts.core import actors, audit, clock
+from transcripts.core.actors import Actor
+from transcripts.core.audit import Action
+from transcripts.core.errors import InvalidInput, NotFound
+from transcripts.core.scope import Scope
+from transcripts.library import collections
 from transcripts.models import Collection, Deletable, Job, Video
-from transcripts.scope import Scope
-from transcripts.storage import clean_tags
 
 MAX_ITEMS: Final = 1_000  # items at once
 _KEY: Final = re.compile(r"[1-9][0-9]{0,17}")

@@ -10,12 +10,13 @@ from citations.models import Answer, Citation, Highlight, SharedLink, Source
 from citations.quotes.anchoring import AROUND
 from citations.reading.spoken_text import SpokenText
 from citations.text.speakers import LABEL
-from transcripts import captions, transcript_rows
+from transcripts import captions
+from transcripts.adding import transcript_rows
 from transcripts.captions.voices import name_of
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
+from transcripts.core.sanitize import clean
 from transcripts.models import Transcript
-from transcripts.sanitize import clean
-from transcripts.speakers import renaming
+from transcripts.text.speakers import renaming
 
 _MAX_SHOWN: Final = 100  # characters of a name in a message
 

@@ -7,10 +7,11 @@ from django.db.models.functions import Now
 
 from citations.ingest.pace import IndexedText, TextInWork, characters_per_second
 from citations.models import UNFINISHED, Chunking, Source, SourceKind, State
-from transcripts import clock, conf, locks
-from transcripts.activity import Activity
+from transcripts import conf
+from transcripts.core import clock, locks
+from transcripts.core.scope import Scope
+from transcripts.library.activity import Activity
 from transcripts.models import Job
-from transcripts.scope import Scope
 
 # Sources by which the pace is told, and the length of a recording to come.
 RECENT_SOURCES: Final = 20

@@ -11,8 +11,8 @@ from django.db import DatabaseError
 
 from citations.lectures import events
 from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
-from transcripts import announcements, locks
-from transcripts.announcements import ACCESS
+from transcripts.core import announcements, locks
+from transcripts.core.announcements import ACCESS
 
 CHECK_SECONDS: Final = 60.0  # between two reads without announcements
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.db import connection
 
 from citations.models import LectureEvent, LectureSession
-from transcripts.announcements import CHANNEL
+from transcripts.core.announcements import CHANNEL
 from transcripts.schemas import Shape
 
 AT_ONCE: Final = 500

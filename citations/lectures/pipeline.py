@@ -45,9 +45,9 @@ from citations.providers.reranking import QUERY_TOKENS
 from citations.search import chunk_rows
 from citations.search.relevance import judge_candidates
 from citations.vectors import space as vector_space
-from transcripts.errors import KnowledgeBaseError, UnexpectedError
-from transcripts.scope import Scope
-from transcripts.work.heartbeat import keep_alive
+from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.core.scope import Scope
+from transcripts.core.work.heartbeat import keep_alive
 
 logger = logging.getLogger(__name__)
 Step = TypeVar("Step", WindowQuery, NearestPassages)

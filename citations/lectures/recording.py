@@ -9,10 +9,11 @@ from django.db import transaction
 
 from citations.lectures import speech
 from citations.models import LectureSession, Segment
-from transcripts import captions, storage
-from transcripts.cues import Cue
-from transcripts.errors import Conflict, InvalidInput
+from transcripts import captions
+from transcripts.adding import storage
+from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.models import Transcript, Video
+from transcripts.text.cues import Cue
 
 SHORTEST: Final = 1_000  # ms that a segment without an end lasts at least
 

@@ -11,8 +11,9 @@ from django.utils import timezone
 from citations.lectures.cards import Card, heading_path, list_cards, printed_place
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.text.markdown import escape_markdown
-from transcripts import audit, conf
-from transcripts.audit import Action
+from transcripts import conf
+from transcripts.core import audit
+from transcripts.core.audit import Action
 
 LOOKED_UP: Final = (
     WindowOutcome.CITED,

@@ -25,13 +25,14 @@ from citations.models import (
     WindowOutcome,
     WindowQuerySet,
 )
-from transcripts import audit, library
-from transcripts.audit import Action
-from transcripts.errors import TranscriptNotFound
-from transcripts.lists import containing, page_of, row_of
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import TranscriptNotFound
+from transcripts.core.lists import containing, page_of, row_of
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Collection, Transcript
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 500  # of a session
 MAX_REPLAYED_TITLE: Final = 270  # characters that leave room for a number

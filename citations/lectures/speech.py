@@ -19,12 +19,12 @@ from citations.lectures.events import ENDED, SEGMENT, WINDOW, publish
 from citations.lectures.windows import Utterance
 from citations.models import LectureSession, Segment, Window
 from citations.schemas.lectures import EndedEventOut, SegmentEventOut, WindowOut
-from transcripts import library
-from transcripts.cues import Cue
-from transcripts.errors import InvalidInput, TooLarge
+from transcripts.core.errors import InvalidInput, TooLarge
+from transcripts.core.sanitize import clean
+from transcripts.library import reading as library
 from transcripts.models import Transcript
-from transcripts.sanitize import clean
 from transcripts.schemas import Shape
+from transcripts.text.cues import Cue
 
 MAX_TEXT: Final = 5_000  # characters of a segment
 MAX_SAID: Final = 500_000  # characters at once: a long lecture that is pasted

@@ -15,7 +15,7 @@ from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace, Window, WindowOutcome
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
-from transcripts.stages import finish
+from transcripts.core.stages import finish
 
 RESOLVE: Final = "resolve"
 EMBED_SPEECH: Final = "embed_speech"

@@ -31,12 +31,13 @@ from citations.lectures.sessions import early_windows
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
 from citations.schemas.lectures import WindowOut
-from transcripts import library, locks
-from transcripts.errors import InvalidInput, KnowledgeBaseError
-from transcripts.locks import Lock, release_connection
+from transcripts.core import locks
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
+from transcripts.core.locks import Lock, release_connection
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Transcript
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most

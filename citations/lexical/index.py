@@ -24,8 +24,8 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
 from transcripts import conf
-from transcripts.stemming import stem
-from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
+from transcripts.text.stemming import stem
+from transcripts.text.tokenizer import TOKENIZER_VERSION, query_counts
 
 logger = logging.getLogger(__name__)
 

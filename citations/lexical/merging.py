@@ -23,8 +23,8 @@ from citations.lexical.postings import (
     to_runs,
 )
 from citations.lexical.snapshot import fetch
-from transcripts import locks
-from transcripts.locks import Lock
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 
 DEAD_SHARE = 0.1  # of a pack's chunks, beyond which its blocks are rewritten without them
 SPARE = 32  # entries outside the packs that need no merge

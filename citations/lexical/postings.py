@@ -21,8 +21,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.stemming import ALGORITHMS, stem_by, stemmed_as
-from transcripts.tokenizer import is_unspaced, tokenize, units
+from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
+from transcripts.text.tokenizer import is_unspaced, tokenize, units
 
 PACK = 1 << 16  # positions of a pack
 MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
@@ -190,8 +190,8 @@ class Words:
     """The words of one source's chunks.
 
     Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. Each single character of
-    an unspaced script is a term, as in ``transcripts.bm25``, but adds nothing to a chunk's length.
-    So queries for it need no search among all pairs of characters.
+    an unspaced script is a term, as in ``transcripts.text.bm25``, but adds nothing to a chunk's
+    length. So queries for it need no search among all pairs of characters.
     """
 
     terms: list[str]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from transcripts.sanitize import clean
-from transcripts.tokenizer import (
+from transcripts.core.sanitize import clean
+from transcripts.text.tokenizer import (
     MAX_QUERY_CHARACTERS,
     MAX_QUERY_WORDS,
     is_lone,

@@ -1,5 +1,5 @@
-"""Exact BM25 over a snapshot: the formula of ``transcripts.bm25`` with the statistics of what the
-caller may read.
+"""Exact BM25 over a snapshot: the formula of ``transcripts.text.bm25`` with the statistics of what
+the caller may read.
 
 Few of the chunks with a word of the query are scored. Each word has a bound in each segment, so
 words that together cannot lift a chunk among the best are looked up only for chunks that other
@@ -20,7 +20,7 @@ from citations.lexical.postings import Postings
 from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
 from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
-from transcripts.bm25 import MIN_NORM, Parameters, idf, length_norm, score_formula
+from transcripts.text.bm25 import MIN_NORM, Parameters, idf, length_norm, score_formula
 
 Floats = NDArray[np.float64]
 ApproximateScores = NDArray[np.float32]
@@ -335,7 +335,7 @@ def _fewest(query_term: QueryTerm, least: float) -> int:
 
 
 def _scores(segment: LexicalSegment, corpus: CorpusStatistics, slots: Slots) -> Floats:
-    """Score chunks as ``transcripts.bm25``, operation by operation, for identical bits."""
+    """Score chunks as ``transcripts.text.bm25``, operation by operation, for identical bits."""
     norms = _exact_norms(segment.lengths[slots], corpus)
     scores = np.zeros(len(slots))
     for query_term in corpus.terms:

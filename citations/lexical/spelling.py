@@ -21,8 +21,8 @@ from citations.lexical.postings import term_of
 from citations.lexical.segments import LexicalSegment, segments
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk
-from transcripts.stemming import stemmed_as
-from transcripts.tokenizer import is_unspaced, tokenize
+from transcripts.text.stemming import stemmed_as
+from transcripts.text.tokenizer import is_unspaced, tokenize
 
 EDITS: Final = ((6, 2), (4, 1))  # from so many letters on, so many edits
 MAX_WORDS: Final = 3  # of a query

@@ -8,9 +8,9 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import ngettext_lazy
 
 from citations.models import Conversation, Highlight, LectureSession, Note, Source
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Feed, Video
 from transcripts.models.videos import SILENT
-from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Source, SourceKind, SourceQuerySet
-from transcripts.alphabet import alphabet_key
-from transcripts.errors import InvalidUrl
-from transcripts.languages import code_of
-from transcripts.lists import tagged
+from transcripts.core.alphabet import alphabet_key
+from transcripts.core.errors import InvalidUrl
+from transcripts.core.languages import code_of
+from transcripts.core.lists import tagged
+from transcripts.core.sanitize import clean, is_uuid
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.sanitize import clean, is_uuid
-from transcripts.scope import Scope
-from transcripts.timecodes import parse_target
+from transcripts.text.timecodes import parse_target
 
 MAX_VALUES = 100  # of one part of a filter
 MAX_FACETS = 200  # values of one kind

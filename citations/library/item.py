@@ -14,7 +14,7 @@ from citations.library import reading_progress
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT, shown_kind
 from transcripts.models import Transcript, Video
-from transcripts.player import Player
+from transcripts.models.player import Player
 
 LECTURE: Final = "lecture"
 COVER_WIDTH: Final = 320  # pixels

@@ -38,12 +38,12 @@ from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT
-from transcripts.alphabet import alphabetical
-from transcripts.lists import containing, tagged
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.lists import containing, tagged
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.models.videos import SILENT
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
 
 SORTS: Final = ("added", "published", "title", "length", "read")
 READING: Final = (

@@ -9,8 +9,8 @@ from django.db.models import Q
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentWithoutText
 from citations.library.sources import Counts
 from citations.models import Source, State
+from transcripts.core.scope import Scope
 from transcripts.models import Job
-from transcripts.scope import Scope
 
 MAX_FAILED = 5  # sources of a job that are named
 UNREADABLE = frozenset((DocumentBroken.code, DocumentEncrypted.code, DocumentWithoutText.code))

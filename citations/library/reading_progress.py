@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from citations.models import ReadingProgress, Source
-from transcripts import clock
+from transcripts.core import clock
 from transcripts.models import Video
 
 PAUSE: Final = timedelta(seconds=3)  # between two writes of one place

@@ -12,11 +12,11 @@ from citations import conf
 from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
-from transcripts.alphabet import alphabetical
-from transcripts.lists import containing, page_of
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.lists import containing, page_of
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 ID_LENGTH = 6  # characters by which the start of an id differs from a word
 

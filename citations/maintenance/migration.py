@@ -23,10 +23,10 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
-from transcripts import audit, clock
-from transcripts.audit import Action
-from transcripts.errors import KnowledgeBaseError
-from transcripts.work.models import NO_ERROR, PROGRESS
+from transcripts.core import audit, clock
+from transcripts.core.audit import Action
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.work.models import NO_ERROR, PROGRESS
 
 logger = logging.getLogger(__name__)
 

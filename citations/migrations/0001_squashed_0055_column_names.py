@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import migrations, models
 from pgvector.django import VectorExtension
 
-from transcripts.table_creation import CreateModels
+from transcripts.core.table_creation import CreateModels
 
 
 # Places are taken in runs, in the order of the numbers. What a sequence gives is never given back,

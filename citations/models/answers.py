@@ -12,9 +12,9 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from transcripts.core.scope import Scope
+from transcripts.core.work.models import LeasedWork, LeasedWorkQuerySet
 from transcripts.models import Collection, Deletable, DeletableQuerySet
-from transcripts.scope import Scope
-from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class AnswerState(models.TextChoices):

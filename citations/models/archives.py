@@ -9,10 +9,10 @@ from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.locks import Lock
+from transcripts.core.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 from transcripts.models import Collection
-from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 
 class ArchiveState(models.TextChoices):

@@ -8,7 +8,7 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from citations.models.answers import Answer
 from citations.models.lectures import LectureSession, Window
 from citations.models.sources import Chunk, LocatedRow, Source
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 
 class CitationQuerySet(models.QuerySet["Citation"]):

@@ -7,9 +7,9 @@ from typing import Final
 from django.conf import settings
 from django.db import models
 
-from transcripts import clock
-from transcripts.locks import Lock
-from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
+from transcripts.core import clock
+from transcripts.core.locks import Lock
+from transcripts.core.work.models import QueuedWork, QueuedWorkQuerySet
 
 TAKEN_BACK_WITHIN: Final = timedelta(seconds=30)
 

@@ -5,10 +5,10 @@ from typing import Self
 from django.db import models
 
 from citations.models.sources import Source
-from transcripts import clock
-from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
-from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
+from transcripts.core import clock
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.locks import Lock
+from transcripts.core.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 
 class GuideQuerySet(QueuedWorkQuerySet["Guide"]):

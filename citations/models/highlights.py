@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import LocatedRow, Source
 from citations.text.speakers import label_length
+from transcripts.core.scope import Scope
 from transcripts.models import Deletable
-from transcripts.scope import Scope
 
 
 class HighlightColor(models.TextChoices):

@@ -12,8 +12,8 @@ from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import Source
+from transcripts.core.work.models import LeasedWork, LeasedWorkQuerySet
 from transcripts.models import Collection, Deletable, DeletableQuerySet, Transcript
-from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class WindowOutcome(models.TextChoices):

@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 from citations.models.answers import Answer, Conversation
 from citations.models.highlights import Highlight
 from citations.models.sources import Source
-from transcripts.reading import cut_at_word
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
+from transcripts.text.reading import cut_at_word
 
 SHOWN: Final = 80  # characters of what a link is called
 

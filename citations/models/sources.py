@@ -14,13 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from citations.passages import Locator, PassageSource
-from transcripts import clock
-from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
-from transcripts.models import Collection, Deletable, Transcript, Video, video_path
-from transcripts.player import Player
-from transcripts.scope import Scope
-from transcripts.work.models import (
+from transcripts.core import clock
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.locks import Lock
+from transcripts.core.scope import Scope
+from transcripts.core.work.models import (
     NO_ERROR,
     PROGRESS,
     RESTARTED,
@@ -28,6 +26,8 @@ from transcripts.work.models import (
     QueuedWorkQuerySet,
     error_columns,
 )
+from transcripts.models import Collection, Deletable, Transcript, Video, video_path
+from transcripts.models.player import Player
 
 
 class SourceKind(models.TextChoices):

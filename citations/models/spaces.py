@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from citations.models.sources import Chunk, Source
-from transcripts import locks
-from transcripts.locks import Lock
-from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
+from transcripts.core import locks
+from transcripts.core.locks import Lock
+from transcripts.core.work.models import QueuedWork, QueuedWorkQuerySet
 
 
 class SpaceState(models.TextChoices):

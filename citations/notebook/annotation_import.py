@@ -14,8 +14,8 @@ from citations.models import Source, State
 from citations.notebook import highlights
 from citations.notebook.highlights import KeptHighlight
 from citations.notebook.web_annotations import Annotation
-from transcripts.errors import KnowledgeBaseError
-from transcripts.scope import Scope
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.scope import Scope
 
 MAX_ALIKE: Final = 5  # sources of one address: the languages of a video
 NO_SOURCE: Final = "Its source is not in your library."

@@ -11,9 +11,9 @@ from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerQuerySet, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
-from transcripts.errors import KnowledgeBaseError, UnexpectedError
-from transcripts.locks import release_connection
-from transcripts.sanitize import clean
+from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.core.locks import release_connection
+from transcripts.core.sanitize import clean
 
 
 @dataclass(slots=True)

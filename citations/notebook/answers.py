@@ -15,9 +15,9 @@ from citations.answers.answer import AnswerPart, Claim, Preparation, Quote, Unre
 from citations.answers.sections import Section, by_question
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
-from transcripts.lists import row_of
-from transcripts.player import Player
-from transcripts.scope import Scope
+from transcripts.core.lists import row_of
+from transcripts.core.scope import Scope
+from transcripts.models.player import Player
 
 LOST = "The process that answered this question stopped."
 ASK_AGAIN = "Ask again."

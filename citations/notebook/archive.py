@@ -21,11 +21,11 @@ from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import front_matter
 from citations.text.markdown import escape_markdown
-from transcripts import media
-from transcripts.alphabet import alphabetical
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.scope import Scope
+from transcripts.media import files as media
 from transcripts.models import Collection, MediaFile, Video
-from transcripts.player import Player
-from transcripts.scope import Scope
+from transcripts.models.player import Player
 
 _SUFFIX: Final = re.compile(r"\.[a-zA-Z0-9]{1,8}")
 BATCH: Final = 50  # rows that are read at once

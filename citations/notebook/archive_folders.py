@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from citations.notebook import archive_pages
 from citations.notebook.obsidian import FileNames
-from transcripts.alphabet import alphabet_key
+from transcripts.core.alphabet import alphabet_key
 
 IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
 

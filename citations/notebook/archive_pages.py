@@ -17,7 +17,7 @@ from citations.readers.markup import whole_texts
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
 from citations.text.markdown import escape_markdown
-from transcripts import exports
+from transcripts.library import exports
 from transcripts.models import Transcript, Video
 
 BATCH: Final = 50  # pages of a document that are read at once

@@ -16,12 +16,13 @@ from django.utils.translation import get_language
 from citations.errors import ArchiveNotFound
 from citations.models import Archive, ArchivePart, ArchiveState, Source
 from citations.notebook import archive as archive_file
-from transcripts import audit, library
-from transcripts.audit import Action
-from transcripts.errors import Conflict
-from transcripts.locks import release_connection
-from transcripts.sanitize import uuid_of
-from transcripts.scope import Scope
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Conflict
+from transcripts.core.locks import release_connection
+from transcripts.core.sanitize import uuid_of
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 
 PART: Final = 1 << 20  # bytes
 RECORD_EVERY: Final = 1.0  # seconds between two records of the progress

@@ -4,8 +4,8 @@ from typing import Final
 
 from citations.models import Source
 from citations.reading import transcript as reading_transcript
-from transcripts.errors import InvalidInput
-from transcripts.timecodes import clock
+from transcripts.core.errors import InvalidInput
+from transcripts.text.timecodes import clock
 
 MAX_CLIP: Final = 600_000  # ms
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from citations.text import sentences
 from citations.text.speakers import LABEL
-from transcripts.stemming import stem
+from transcripts.text.stemming import stem
 
 Span = tuple[int, int]  # characters [first, last)
 

@@ -11,12 +11,12 @@ from django.db.models import Count, Q
 from citations.errors import ConversationNotFound, InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter, matching
 from citations.models import Conversation, Source
-from transcripts import library
-from transcripts.errors import InvalidInput
-from transcripts.lists import containing, page_of, row_of
+from transcripts.core.errors import InvalidInput
+from transcripts.core.lists import containing, page_of, row_of
+from transcripts.core.sanitize import clean, uuid_of
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Collection
-from transcripts.sanitize import clean, uuid_of
-from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 1_000  # of a conversation
 DETAILS: Final = ("collection", "shared_with", "owner")  # to load with conversations

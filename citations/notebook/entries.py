@@ -9,8 +9,8 @@ from django.db.models import QuerySet, Value
 from citations.models import Highlight, Note
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
-from transcripts.lists import page_of
-from transcripts.scope import Scope
+from transcripts.core.lists import page_of
+from transcripts.core.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

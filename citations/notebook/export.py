@@ -24,10 +24,10 @@ from citations.notebook.bibliography import Work
 from citations.passages import place
 from citations.schemas.answers import ReplyOut
 from citations.text.markdown import escape_markdown
-from transcripts import audit
-from transcripts.audit import Action
 from transcripts.conf import public_url
-from transcripts.scope import Scope
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.scope import Scope
 
 GONE: Final = "This source was deleted."
 

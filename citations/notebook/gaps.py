@@ -16,9 +16,9 @@ from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.text.function_words import function_words
 from citations.text.key_sentences import FILLERS
-from transcripts.sanitize import clean
-from transcripts.stemming import primary_language
-from transcripts.tokenizer import tokenize
+from transcripts.core.sanitize import clean
+from transcripts.text.stemming import primary_language
+from transcripts.text.tokenizer import tokenize
 
 FEW: Final = 100  # chunks of a collection that tell little about how common a word is
 MAX_HIDDEN: Final = 200  # characters that a reader hides

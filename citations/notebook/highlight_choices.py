@@ -6,8 +6,8 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.models import Highlight, Source
-from transcripts.alphabet import alphabet_key, alphabetical
-from transcripts.scope import Scope
+from transcripts.core.alphabet import alphabet_key, alphabetical
+from transcripts.core.scope import Scope
 
 MAX_CHOICES: Final = 200  # sources, and tags
 

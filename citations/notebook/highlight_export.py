@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 
 from citations.notebook import anki, highlights, obsidian, readwise, web_annotations
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import TooLarge
-from transcripts.scope import Scope
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import TooLarge
+from transcripts.core.scope import Scope
 
 MAX_HIGHLIGHTS: Final = 20_000  # highlights of one export
 IN_MEMORY: Final = 4 << 20  # bytes of a file; a larger one is on the disk until it is sent

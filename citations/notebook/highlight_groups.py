@@ -12,8 +12,8 @@ from django.db.models.functions import RowNumber
 from citations.models import Highlight, Source
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
-from transcripts.lists import page_of
-from transcripts.scope import Scope
+from transcripts.core.lists import page_of
+from transcripts.core.scope import Scope
 
 _IN_TEXT: Final = ("span_start", "pk")  # the order of reading
 

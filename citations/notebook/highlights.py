@@ -21,11 +21,11 @@ from citations.quotes import source_texts, verification
 from citations.quotes.matching import prepare
 from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
-from transcripts import library
-from transcripts.errors import Forbidden, InvalidInput
-from transcripts.lists import containing, page_of, row_of, tagged
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
+from transcripts.core.errors import Forbidden, InvalidInput
+from transcripts.core.lists import containing, page_of, row_of, tagged
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 
 MAX_QUOTE: Final = 5_000  # characters
 MAX_NOTE: Final = 10_000

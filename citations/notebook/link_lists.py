@@ -4,8 +4,8 @@ from django.contrib.auth.models import User
 
 from citations.models import SharedLink
 from citations.models.shared_links import SharedLinkQuerySet
+from transcripts.core.scope import Scope
 from transcripts.models import Membership, Role
-from transcripts.scope import Scope
 
 
 def owned(scope: Scope, user: User | None) -> frozenset[int]:

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 
 from citations.models import Source
 from citations.notebook.answers import AnswerRecord
-from transcripts import collections
-from transcripts.alphabet import alphabet_key
+from transcripts.core.alphabet import alphabet_key
+from transcripts.core.scope import Scope
+from transcripts.library import collections
 from transcripts.models import Collection, Role
-from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

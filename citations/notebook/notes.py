@@ -13,12 +13,12 @@ from citations.errors import NoteNotFound
 from citations.models import Answer, AnswerState, Conversation, Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export, shared_conversations
-from transcripts import library
-from transcripts.errors import Conflict, InvalidInput
-from transcripts.lists import containing, page_of, row_of
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.lists import containing, page_of, row_of
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Collection, DeletableQuerySet
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
 
 DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
 MAX_TEXT: Final = 50_000  # characters

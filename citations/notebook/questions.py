@@ -23,10 +23,10 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.notebook.answer_run import AnswerLease
 from citations.notebook.answers import ASK_AGAIN, find_answer
-from transcripts.errors import Conflict, InvalidInput, Throttled
-from transcripts.queries import read_question
-from transcripts.scope import Scope
-from transcripts.work.heartbeat import keep_alive
+from transcripts.core.errors import Conflict, InvalidInput, Throttled
+from transcripts.core.scope import Scope
+from transcripts.core.work.heartbeat import keep_alive
+from transcripts.text.queries import read_question
 
 MAX_ANSWERS: Final = 1_000  # of a conversation
 TURNS: Final = 10  # earlier turns that a question may refer to

@@ -18,9 +18,9 @@ from citations.models import SharedClip, SharedLink
 from citations.notebook import clip_times
 from citations.notebook.shared_items import Extent, SharedItem, extent_of
 from citations.readers.clips import cutter
-from transcripts import media
+from transcripts.core.work.disk import make_private_folder
+from transcripts.media import files as media
 from transcripts.models import MediaFile
-from transcripts.work.disk import make_private_folder
 
 
 def find(item: SharedItem) -> dict[Extent, SharedClip]:

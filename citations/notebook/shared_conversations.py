@@ -14,9 +14,9 @@ from django.contrib.auth.models import User
 from citations.models import Answer, AnswerState, Conversation
 from citations.notebook import answers
 from citations.notebook.answers import AnswerRecord
-from transcripts.alphabet import alphabet_key
+from transcripts.core.alphabet import alphabet_key
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

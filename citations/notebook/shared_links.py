@@ -26,11 +26,11 @@ from citations.notebook.shared_items import SharedItem, SharedPassage
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
-from transcripts.errors import InvalidInput, NotFound
-from transcripts.lists import row_of
+from transcripts.core.errors import InvalidInput, NotFound
+from transcripts.core.lists import row_of
+from transcripts.core.sanitize import uuid_of
+from transcripts.core.scope import Scope
 from transcripts.models import WRITING_ROLES, Collection
-from transcripts.sanitize import uuid_of
-from transcripts.scope import Scope
 
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30

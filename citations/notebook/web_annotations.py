@@ -20,8 +20,8 @@ from citations.notebook.highlights import (
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from transcripts.conf import absolute
-from transcripts.errors import InvalidInput, TooLarge
-from transcripts.sanitize import clean
+from transcripts.core.errors import InvalidInput, TooLarge
+from transcripts.core.sanitize import clean
 
 CONTEXT: Final = "http://www.w3.org/ns/anno.jsonld"
 MEDIA_FRAGMENTS: Final = "http://www.w3.org/TR/media-frags/"

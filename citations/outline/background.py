@@ -9,8 +9,8 @@ from django.db import connection
 
 from citations.models import Source, visible_sources_sql
 from citations.text import boilerplate
-from transcripts.scope import Scope
-from transcripts.tokenizer import tokenize
+from transcripts.core.scope import Scope
+from transcripts.text.tokenizer import tokenize
 
 MAX_SOURCES: Final = 40  # sources, those added last
 FIRST: Final = 3  # chunks of each that hold its beginning

@@ -13,8 +13,8 @@ from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace, Level, visible_sources_sql
 from citations.providers.languages import probabilities
 from citations.search.chunk_rows import Candidate
-from transcripts.scope import Scope
-from transcripts.stemming import primary_language
+from transcripts.core.scope import Scope
+from transcripts.text.stemming import primary_language
 
 FOREVER: Final = 1 << 62  # ms
 MAX_SECTIONS: Final = 500  # that are read for an overview

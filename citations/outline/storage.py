@@ -38,7 +38,7 @@ from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, mar
 from citations.text.function_words import function_words
 from citations.text.key_sentences import Embed
 from citations.vectors import space as vector_space
-from transcripts.stemming import primary_language
+from transcripts.text.stemming import primary_language
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from citations.providers import clustering
 from citations.providers.languages import stop_words
 from citations.text.key_sentences import named, words_of
 from citations.vectors import space as vector_space
-from transcripts import locks
-from transcripts.locks import Lock
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 from transcripts.models import Collection
 
 MIN_SECTIONS: Final = 8  # sections of a collection with topics

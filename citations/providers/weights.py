@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from citations import conf
 from citations.errors import ModelError, ModelMissing
 from citations.providers import runtime  # noqa: F401  sets the environment
-from transcripts.work.disk import write_whole
+from transcripts.core.work.disk import write_whole
 
 
 class ModelFacts(NamedTuple):

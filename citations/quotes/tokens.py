@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from transcripts.tokenizer import is_unspaced
+from transcripts.text.tokenizer import is_unspaced
 
 QUESTION: Final = "?"  # the token of a question mark
 FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm", "euh", "äh", "ähm", "öhm", "ehm"})

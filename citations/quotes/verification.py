@@ -19,10 +19,10 @@ from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
 from citations.quotes.source_texts import SourceText
 from citations.quotes.tokens import tokenize
-from transcripts.lists import row_of
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
+from transcripts.core.lists import row_of
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.text.timecodes import watch_url
 
 MAX_QUOTE: Final = 100_000  # characters
 MAX_CLAIMED: Final = 5  # sources of one reference: the languages of a video

@@ -14,8 +14,9 @@ from citations.readers.markup import reader as markup_reader
 from citations.readers.page import ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf import reader as pdf_reader
-from transcripts import captions, files
-from transcripts.unexpected import told_as
+from transcripts import captions
+from transcripts.adding import files
+from transcripts.core.unexpected import told_as
 
 HEAD: Final = 65_536  # bytes that are examined
 UNREADABLE: Final = "The document cannot be read: the program that reads it failed."

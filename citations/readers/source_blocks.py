@@ -6,7 +6,7 @@ from itertools import groupby
 from citations.models import Page, Source, SourceKind
 from citations.text.blocks import Block
 from transcripts.captions import from_json
-from transcripts.cues import Cue, Word
+from transcripts.text.cues import Cue, Word
 
 MAX_HEADING = 300  # characters of a heading or a chapter's title
 _WORD_DISTANCE = 40  # characters at most between two timed words

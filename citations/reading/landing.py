@@ -15,7 +15,7 @@ from citations.quotes.source_texts import SourceText
 from citations.search.chunk_rows import sentence_with_words
 from citations.text import sentences
 from citations.vectors import space as vector_space
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 Span = tuple[int, int]  # characters [first, last)
 

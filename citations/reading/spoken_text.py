@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from citations.text import sentences
 from citations.text.blocks import share_of_cue
 from citations.text.speakers import Turns
-from transcripts.cues import Cue
-from transcripts.reading import full_text
+from transcripts.text.cues import Cue
+from transcripts.text.reading import full_text
 
 Span = tuple[int, int]  # characters [first, last)
 

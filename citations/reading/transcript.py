@@ -11,10 +11,11 @@ from citations.reading.sentence_matches import SentenceMatches
 from citations.reading.spoken_text import Speech, SpokenText, speeches
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
-from transcripts import conf, library
-from transcripts.cues import CueGroup, group_by_time
-from transcripts.errors import ChunkNotFound
+from transcripts import conf
+from transcripts.core.errors import ChunkNotFound
+from transcripts.library import reading as library
 from transcripts.models import Transcript
+from transcripts.text.cues import CueGroup, group_by_time
 
 Span = tuple[int, int]  # characters [first, last)
 

@@ -19,7 +19,7 @@ from transcripts.schemas import (
     Shape,
     VideoKey,
 )
-from transcripts.timecodes import milliseconds
+from transcripts.text.timecodes import milliseconds
 
 Link = Annotated[str, AfterValidator(absolute)]
 Score = Annotated[float, AfterValidator(lambda score: round(score, 4))]

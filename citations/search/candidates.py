@@ -21,12 +21,12 @@ from citations.search.fusion import FusedHit
 from citations.search.judge import Estimate, Relevance
 from citations.search.query_expansion import QueryEmbedding, Vector
 from citations.vectors import space as vector_space
-from transcripts.errors import Unavailable
-from transcripts.locks import release_connection
-from transcripts.scope import Scope
-from transcripts.stages import finish
-from transcripts.stemming import stems
-from transcripts.tokenizer import tokenize
+from transcripts.core.errors import Unavailable
+from transcripts.core.locks import release_connection
+from transcripts.core.scope import Scope
+from transcripts.core.stages import finish
+from transcripts.text.stemming import stems
+from transcripts.text.tokenizer import tokenize
 
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages

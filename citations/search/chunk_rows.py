@@ -13,10 +13,10 @@ from citations.models import path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource
 from citations.providers.languages import empty_words
 from citations.text.sentences import Span, nearest_sentence
-from transcripts.player import player_of
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
-from transcripts.tokenizer import matched_spans
+from transcripts.core.scope import Scope
+from transcripts.models.player import player_of
+from transcripts.text.timecodes import watch_url
+from transcripts.text.tokenizer import matched_spans
 
 
 class Candidate(NamedTuple):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 

@@ -12,11 +12,11 @@ from django.db.models.functions import Greatest, Least
 from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
 from citations.search.chunk_rows import Candidate
-from transcripts.errors import EmptyQuery
-from transcripts.lists import page_of
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.core.errors import EmptyQuery
+from transcripts.core.lists import page_of
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

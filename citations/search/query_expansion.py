@@ -23,8 +23,8 @@ from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
-from transcripts.errors import KnowledgeBaseError
-from transcripts.stages import finish
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.stages import finish
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,

@@ -16,8 +16,8 @@ from citations.search.judge import Estimate, Relevance
 from citations.search.signs import CandidateTable
 from citations.vectors import space as vector_space
 from transcripts import conf
-from transcripts.stemming import primary_language, stems
-from transcripts.tokenizer import query_counts, tokenize
+from transcripts.text.stemming import primary_language, stems
+from transcripts.text.tokenizer import query_counts, tokenize
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.bm25 import DEFAULT
+from transcripts.text.bm25 import DEFAULT
 
 Numbers = NDArray[np.float64]
 

@@ -36,9 +36,9 @@ from citations.text.sentences import nearest_sentence
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
 from transcripts.models import Collection
-from transcripts.reading import cut_at_word
 from transcripts.templatetags.transcripts import marked
-from transcripts.timecodes import watch_url
+from transcripts.text.reading import cut_at_word
+from transcripts.text.timecodes import watch_url
 
 register = template.Library()
 register.filter(absolute)

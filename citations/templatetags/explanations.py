@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from citations.passages import Explanation
 from citations.stages import stage_name
-from transcripts.translation import quoted
+from transcripts.core.translation import quoted
 
 register = template.Library()
 register.filter(stage_name)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from citations.text import sentences
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 OPENING: Final = 1_500  # characters of a text's beginning that are compared
 RUN: Final = 4  # words that follow each other, as the unit of comparison

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from citations.text.sentences import Span, is_punctuated
 from citations.text.standalone import DEPENDENT, is_whole, without_lead
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 Words = Counter[str]
 

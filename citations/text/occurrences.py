@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from transcripts.stemming import stem
-from transcripts.tokenizer import is_unspaced, tokenize
+from transcripts.text.stemming import stem
+from transcripts.text.tokenizer import is_unspaced, tokenize
 
 Span = tuple[int, int]  # characters [first, last)
 

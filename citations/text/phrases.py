@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import FILLERS
 from citations.text.speakers import LABEL
-from transcripts.stemming import stem
+from transcripts.text.stemming import stem
 
 MAX_WORDS: Final = 4  # content words of a phrase
 EARLY: Final = 2.0  # a phrase is worth exp(-EARLY * its relative position)

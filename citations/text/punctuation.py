@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from citations.text.sentences import WORD
-from transcripts.cues import Cue, Word
+from transcripts.text.cues import Cue, Word
 
 
 class SpokenWord(NamedTuple):

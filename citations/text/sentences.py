@@ -14,8 +14,8 @@ from configparser import ConfigParser
 from pathlib import Path
 from typing import Final
 
-from transcripts.stemming import stems
-from transcripts.tokenizer import tokenize
+from transcripts.text.stemming import stems
+from transcripts.text.tokenizer import tokenize
 
 Span = tuple[int, int]
 

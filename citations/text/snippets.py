@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from citations.text.sentences import SENTENCE_END
-from transcripts.tokenizer import matched_spans
+from transcripts.text.tokenizer import matched_spans
 
 MIN_LENGTH: Final = 100
 MAX_LENGTH: Final = 200

@@ -6,8 +6,8 @@ from django.db import connection
 
 from citations.models import Embedding, EmbeddingSpace
 from citations.vectors.space import INDEXED_FROM, indexed_expression
-from transcripts import locks
-from transcripts.locks import Lock
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 
 logger = logging.getLogger(__name__)
 

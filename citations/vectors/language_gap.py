@@ -10,8 +10,8 @@ from django.db.models import Count
 from citations.models import SourceQuerySet, State
 from citations.providers import languages, weights
 from citations.vectors import space as vector_space
-from transcripts.languages import name_of
-from transcripts.stemming import primary_language
+from transcripts.core.languages import name_of
+from transcripts.text.stemming import primary_language
 
 WORDS_ALONE: Final = "found by words alone"
 WORTH: Final = 0.1  # share of the sources from which another model is recommended

@@ -20,7 +20,7 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State, keep_writers_out
 from citations.providers import registry
 from citations.providers.embedding import Embedder
-from transcripts import clock
+from transcripts.core import clock
 
 logger = logging.getLogger(__name__)
 

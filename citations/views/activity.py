@@ -13,15 +13,15 @@ from citations.ingest import time_left
 from citations.library import job_sources, sources
 from citations.library.sources import Counts
 from citations.models import UNFINISHED, Source, State
-from transcripts import activity
-from transcripts.activity import Activity
-from transcripts.announcements import JOBS, SOURCES
+from transcripts.core.announcements import JOBS, SOURCES
+from transcripts.core.scope import Scope
+from transcripts.core.views import events
+from transcripts.core.views.events import EventStream, Fragment
+from transcripts.core.views.requests import PageRequest, fragment, offset_of
+from transcripts.library import activity
+from transcripts.library.activity import Activity
 from transcripts.models import Job
-from transcripts.scope import Scope
-from transcripts.views import events
 from transcripts.views.activity import may_reopen
-from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, fragment, offset_of
 
 PAUSE: Final = 2.0  # seconds; each open page counts the jobs: 50 ms for a hundred thousand
 INDEXED: Final = 10  # sources whose progress or failure is shown

@@ -21,16 +21,19 @@ from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
 from citations.readers import formats
 from citations.tasks import send as send_source
-from transcripts import acquisition, languages, library, media, storage
-from transcripts import files as caption_files
-from transcripts.errors import KnowledgeBaseError
+from transcripts.adding import acquisition, storage
+from transcripts.adding import files as caption_files
+from transcripts.adding.transcript_rows import StorageChange
+from transcripts.core import languages
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.translation import translated_error
+from transcripts.core.views.requests import PageRequest, fragment, redirect_with_message
 from transcripts.forms import AddForm, SharedForm, too_large
+from transcripts.library import reading as library
+from transcripts.media import files as media
 from transcripts.models import Collection, Job, Video
 from transcripts.models.job_parts import read_row
 from transcripts.tasks import send as send_job
-from transcripts.transcript_rows import StorageChange
-from transcripts.translation import translated_error
-from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

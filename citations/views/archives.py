@@ -10,8 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.notebook import archives
 from citations.tasks import send_archive
-from transcripts import library, media
-from transcripts.views.requests import PageRequest, redirect_with_message
+from transcripts.core.views.requests import PageRequest, redirect_with_message
+from transcripts.library import reading as library
+from transcripts.media import files as media
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

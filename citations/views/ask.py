@@ -23,14 +23,14 @@ from citations.notebook.shared_conversations import ShareChoice
 from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
 from citations.views.page_errors import for_pages
-from transcripts import library
-from transcripts.alphabet import alphabetical
-from transcripts.errors import KnowledgeBaseError, NotFound
-from transcripts.lists import containing
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.errors import KnowledgeBaseError, NotFound
+from transcripts.core.lists import containing
+from transcripts.core.sanitize import clean
+from transcripts.core.views.requests import PageRequest, fragment
+from transcripts.library import reading as library
 from transcripts.models import Collection
-from transcripts.queries import MAX_QUESTION
-from transcripts.sanitize import clean
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.text.queries import MAX_QUESTION
 
 SIDEBAR_CONVERSATIONS: Final = 12
 MAX_OFFERED: Final = 100  # sources to choose from, beside the chosen

@@ -13,8 +13,8 @@ from citations.models import Citation, SourceKind
 from citations.passages import Locator
 from citations.quotes import verification
 from citations.reading.position import Position
-from transcripts.lists import row_of
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.core.lists import row_of
+from transcripts.core.views.requests import PageRequest, fragment
 
 
 @require_safe

@@ -14,10 +14,11 @@ from citations.models import Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.library import show_list
-from transcripts import activity, collections, library
+from transcripts.core.scope import Scope
+from transcripts.core.views.requests import PageRequest, redirect_with_message
+from transcripts.library import activity, collections
+from transcripts.library import reading as library
 from transcripts.models import Collection, Role
-from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest, redirect_with_message
 
 LISTED_OF_KIND: Final = 4
 

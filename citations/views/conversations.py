@@ -20,16 +20,16 @@ from citations.notebook.answers import AnswerRecord
 from citations.notebook.export import ExportFormat
 from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
-from transcripts import library
-from transcripts.errors import InvalidInput
-from transcripts.translation import translated_error
-from transcripts.views.requests import (
+from transcripts.core.errors import InvalidInput
+from transcripts.core.translation import translated_error
+from transcripts.core.views.requests import (
     PageRequest,
     fragment,
     offset_of,
     query_string,
     redirect_with_message,
 )
+from transcripts.library import reading as library
 
 PAGE_SIZE: Final = 30  # conversations on a page of the list
 # The printable page has inline styles.

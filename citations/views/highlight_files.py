@@ -13,8 +13,8 @@ from citations.notebook import annotation_import, highlight_export, web_annotati
 from citations.notebook.highlight_export import HighlightFile, HighlightFormat
 from citations.notebook.web_annotations import MAX_BYTES
 from citations.views.highlight_form import FilterForm
-from transcripts.errors import InvalidInput, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, NotFound
+from transcripts.core.views.requests import PageRequest
 
 PIECE: Final = 256 << 10  # bytes
 

@@ -23,9 +23,9 @@ from citations.notebook.highlights import (
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.views.forms import MAX_WORDS
-from transcripts.errors import InvalidInput
-from transcripts.sanitize import clean
-from transcripts.views.requests import query_string
+from transcripts.core.errors import InvalidInput
+from transcripts.core.sanitize import clean
+from transcripts.core.views.requests import query_string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,8 @@ from citations.models import Highlight, HighlightColor
 from citations.notebook import cards, highlight_choices, highlight_groups, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address, notes_of
-from transcripts import library
-from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import (
+from transcripts.core.errors import Forbidden, KnowledgeBaseError, NotFound
+from transcripts.core.views.requests import (
     PageRequest,
     back,
     fragment,
@@ -26,6 +25,7 @@ from transcripts.views.requests import (
     redirect_with_message,
     without_empty,
 )
+from transcripts.library import reading as library
 
 BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
 PAGE_SIZE: Final = 30  # highlights per page

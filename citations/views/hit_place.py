@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlencode
 
 from django.urls import reverse
 
-from transcripts.sanitize import clean
-from transcripts.views.requests import number_of
+from transcripts.core.sanitize import clean
+from transcripts.core.views.requests import number_of
 
 MAX_SEARCH: Final = 8_000  # characters of a search
 

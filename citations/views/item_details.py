@@ -15,11 +15,13 @@ from citations.ingest.item_details import ItemDetails
 from citations.library.filters import languages_of
 from citations.library.item import item_of
 from citations.tasks import send
-from transcripts import acquisition, languages, thumbnails
-from transcripts.errors import InvalidInput
+from transcripts.adding import acquisition
+from transcripts.core import languages
+from transcripts.core.errors import InvalidInput
+from transcripts.core.views.requests import PageRequest, back, fragment
+from transcripts.media import thumbnails
 from transcripts.models import Job, Video
 from transcripts.tasks import send as send_job
-from transcripts.views.requests import PageRequest, back, fragment
 
 PLACES: Final = {"cards": "_library_card", "table": "_library_row"}  # where it is edited: its part
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from citations.models import Source, SourceQuerySet
 from citations.vectors import language_gap
 from citations.vectors.language_gap import LanguageGap
-from transcripts.views.requests import A_YEAR, PageRequest, back
+from transcripts.core.views.requests import A_YEAR, PageRequest, back
 
 _BETWEEN = "."  # codes of languages
 

@@ -36,16 +36,16 @@ from citations.models import (
 from citations.text import sentences
 from citations.views import undo_offers
 from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
-from transcripts import languages
-from transcripts.errors import (
+from transcripts.core import languages
+from transcripts.core.errors import (
     Conflict,
     Forbidden,
     InvalidInput,
     KnowledgeBaseError,
     TranscriptNotFound,
 )
+from transcripts.core.views.requests import PageRequest, fragment, number_of, offset_of
 from transcripts.models import Collection, Transcript, Video
-from transcripts.views.requests import PageRequest, fragment, number_of, offset_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
 PAGE_SIZE: Final = 30  # lectures per page

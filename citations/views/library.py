@@ -19,11 +19,12 @@ from citations.vectors import space as vector_space
 from citations.views import language_notice, undo_offers
 from citations.views.library_form import SORT_LABELS, LibraryForm
 from citations.views.undo_offers import UndoOffer
-from transcripts import activity, channels, languages
-from transcripts.channels import Following
+from transcripts.core import languages
+from transcripts.core.scope import Scope
+from transcripts.core.views.requests import PageRequest, fragment, remember_view, without_empty
+from transcripts.library import activity, channels
+from transcripts.library.channels import Following
 from transcripts.models import Collection, Feed
-from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest, fragment, remember_view, without_empty
 
 PAGE_SIZE: Final = 48
 

@@ -5,7 +5,7 @@ from django.utils.formats import number_format
 from django.utils.translation import ngettext
 
 from citations.ingest.selection import ChosenItems
-from transcripts.views.requests import PageRequest
+from transcripts.core.views.requests import PageRequest
 
 
 def tell(request: PageRequest, chosen: ChosenItems) -> None:

@@ -13,15 +13,15 @@ from citations.ingest import selection
 from citations.models import Note
 from citations.notebook import cards, entries, notes
 from citations.views.forms import NoteForm, words_of
-from transcripts import library
-from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import (
+from transcripts.core.errors import Forbidden, KnowledgeBaseError, NotFound
+from transcripts.core.views.requests import (
     PageRequest,
     back,
     offset_of,
     query_string,
     redirect_with_message,
 )
+from transcripts.library import reading as library
 
 PAGE_SIZE: Final = 30  # notes per page
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from citations.errors import SourceNotFound
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 SOURCE_NOTE: Final = "There is no such source."
 SOURCE_HINT: Final = (

@@ -32,7 +32,7 @@ from citations.views.highlight_form import passage_form
 from citations.views.hit_place import carried_place
 from citations.views.reading_progress import resume_document
 from citations.views.search_form import PageForm, PageParameters
-from transcripts.views.requests import PageRequest, fragment, number_of
+from transcripts.core.views.requests import PageRequest, fragment, number_of
 
 NOTES: Final = 20
 

@@ -28,9 +28,10 @@ from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
-from transcripts import activity, collections, library
-from transcripts.languages import name_of
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.core.languages import name_of
+from transcripts.core.views.requests import PageRequest, fragment
+from transcripts.library import activity, collections
+from transcripts.library import reading as library
 
 MAX_OF_KIND: Final = 5
 MAX_NAMED: Final = 3  # that are called like the words, or begin with them

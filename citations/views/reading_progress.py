@@ -13,10 +13,10 @@ from citations.library import reading_progress
 from citations.library.filters import find_source
 from citations.library.reading_progress import THE_END
 from citations.models import Document, ReadingProgress, Source
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
+from transcripts.core.views.requests import PageRequest, back, number_of, redirect_with_message
 from transcripts.models import Video
-from transcripts.timecodes import clock
-from transcripts.views.requests import PageRequest, back, number_of, redirect_with_message
+from transcripts.text.timecodes import clock
 
 FAR: Final = 10_000  # ms from where a recording is opened
 

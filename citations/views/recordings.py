@@ -31,12 +31,14 @@ from citations.views.highlight_form import passage_form
 from citations.views.hit_place import carried_place
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from citations.views.reading_progress import resume_recording
-from transcripts import collections, conf, library
-from transcripts.errors import InvalidInput, TranscriptNotFound
-from transcripts.exports import TranscriptFormat
+from transcripts import conf
+from transcripts.core.errors import InvalidInput, TranscriptNotFound
+from transcripts.core.views.requests import PageRequest, fragment, remember_view
+from transcripts.library import collections
+from transcripts.library import reading as library
+from transcripts.library.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
-from transcripts.timecodes import clock, milliseconds
-from transcripts.views.requests import PageRequest, fragment, remember_view
+from transcripts.text.timecodes import clock, milliseconds
 
 LISTED: Final = 200  # matches that are listed at once
 NOTES: Final = 20

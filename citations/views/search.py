@@ -34,11 +34,11 @@ from citations.views.search_form import (
     SubmittedSearch,
 )
 from citations.views.search_hits import OF_SOURCE, in_order, list_hits
-from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
-from transcripts.languages import name_of
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
-from transcripts.views.requests import PageRequest, back, fragment, number_of
+from transcripts.core.errors import KnowledgeBaseError, NotFound, Unavailable
+from transcripts.core.languages import name_of
+from transcripts.core.scope import Scope
+from transcripts.core.views.requests import PageRequest, back, fragment, number_of
+from transcripts.text.timecodes import watch_url
 
 LABELS = {
     "collection": _("Collection"),

@@ -16,11 +16,11 @@ from citations.library.filters import MAX_VALUES, Filter
 from citations.notebook.highlights import MAX_QUOTE
 from citations.passages import SearchMode
 from citations.views.forms import SpanForm
-from transcripts.errors import InvalidInput, InvalidTime
-from transcripts.sanitize import clean
-from transcripts.timecodes import clock, parse_clock
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
-from transcripts.views.requests import query_string
+from transcripts.core.errors import InvalidInput, InvalidTime
+from transcripts.core.sanitize import clean
+from transcripts.core.views.requests import query_string
+from transcripts.text.timecodes import clock, parse_clock
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 PAGE_SIZE: Final = 10  # passages shown at first
 MAX_PASSAGES: Final = 50  # passages shown at most

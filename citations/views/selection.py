@@ -22,14 +22,16 @@ from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
 from citations.views import missing_items, tag_undo, undo_offers
-from transcripts import collections, languages, library
-from transcripts.errors import Conflict, InvalidInput
+from transcripts.core import languages
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.core.translation import quoted, translated_error
+from transcripts.core.views.requests import PageRequest, back
+from transcripts.library import collections
+from transcripts.library import reading as library
 from transcripts.models import Collection
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
-from transcripts.translation import quoted, translated_error
-from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
 MAX_TITLES: Final = 5  # titles in a message

@@ -16,12 +16,12 @@ from citations.library.filters import find_source
 from citations.models import Source
 from citations.notebook import answers, clip_times, link_lists, link_terms, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
-from transcripts import collections
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
+from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
+from transcripts.library import collections
 from transcripts.models import Collection
-from transcripts.timecodes import milliseconds, parse_clock
+from transcripts.text.timecodes import milliseconds, parse_clock
 from transcripts.views.collections import own_collection
-from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 CLIP_FIELDS: Final = {"start": "from", "end": "until"}  # of the form
 

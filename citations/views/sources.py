@@ -18,7 +18,7 @@ from citations.models import Document, Source
 from citations.outline import storage as outline_storage
 from citations.tasks import send, send_opened
 from citations.views import pages
-from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
+from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 PAGE_SIZE: Final = 50
 

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
 from citations.views import missing_items, undo_offers
-from transcripts.errors import InvalidInput
-from transcripts.views.requests import PageRequest, back
+from transcripts.core.errors import InvalidInput
+from transcripts.core.views.requests import PageRequest, back
 
 GAINED: Final = "gained"
 LOST: Final = "lost"

@@ -16,9 +16,9 @@ from django.utils.translation import ngettext
 
 from citations.ingest import selection
 from citations.models import Deletion, LectureSession
-from transcripts import clock
-from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest
+from transcripts.core import clock
+from transcripts.core.scope import Scope
+from transcripts.core.views.requests import PageRequest
 
 RENAME: Final = "rename"
 MOVE: Final = "move"

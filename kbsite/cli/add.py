@@ -4,16 +4,17 @@ from typing import Annotated
 
 import typer
 
-from kbsite.auth import everything
-from kbsite.cli import add_local, add_remote
-from kbsite.cli.add_local import LocalReport
-from kbsite.cli.add_options import AddOptions
+from kbsite.accounts.auth import everything
+from kbsite.cli import add_remote
 from kbsite.cli.add_remote import RemoteReport
-from kbsite.cli.database import open_collection
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import print_json
-from transcripts import activity
+from kbsite.library import add_local
+from kbsite.library.add_local import LocalReport
+from kbsite.library.add_options import AddOptions
+from kbsite.library.database import open_collection
+from transcripts.library import activity
 
 
 def add(

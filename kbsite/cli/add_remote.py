@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from citations.schemas.search import DocumentOut
-from kbsite.cli import add_files
-from kbsite.cli.add_options import (
+from kbsite.cli.jobs import is_due
+from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
+from kbsite.library import add_files
+from kbsite.library.add_options import (
     STDIN,
     AddOptions,
     AddTargets,
@@ -20,13 +22,11 @@ from kbsite.cli.add_options import (
     require_address,
     shortened,
 )
-from kbsite.cli.add_report import AddOut, Problems
-from kbsite.cli.jobs import is_due
-from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
-from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
-from transcripts import media
-from transcripts.error_codes import rebuilt
-from transcripts.errors import InvalidInput, KnowledgeBaseError
+from kbsite.library.add_report import AddOut, Problems
+from kbsite.library.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
+from transcripts.core.error_codes import rebuilt
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
+from transcripts.media import files as media
 from transcripts.models import Job
 from transcripts.models.job_parts import failures
 from transcripts.models.jobs import state_text

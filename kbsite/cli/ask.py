@@ -16,13 +16,13 @@ from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
-from kbsite.client.base import AnswerStep
-from transcripts.errors import InvalidInput, KnowledgeBaseError
-from transcripts.scope import Scope
+from kbsite.library.base import AnswerStep
+from kbsite.library.database import open_library
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
+from transcripts.core.scope import Scope
 
 NEAREST_SHOWN: Final = 280  # characters of a nearest passage
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from django.utils import timezone
 
-from kbsite.cli.database import open_library
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import print_json, table
+from kbsite.library.database import open_library
 from transcripts.models import AuditEntry
 
 FIELDS = (

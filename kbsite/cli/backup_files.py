@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 
 from kbsite.cli import backup_keys
 from kbsite.cli.backup_manifest import Manifest
-from transcripts.errors import InvalidInput, Unavailable
+from transcripts.core.errors import InvalidInput, Unavailable
 
 _MANIFEST: Final = b"\ncuebase-backup manifest "
 _CHECKSUM: Final = b"\ncuebase-backup sha256 "

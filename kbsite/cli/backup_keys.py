@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, Final
 
 import pyrage
 
-from kbsite import settings
-from transcripts.errors import Conflict, InvalidInput, Unavailable
+from kbsite.settings import django as settings
+from transcripts.core.errors import Conflict, InvalidInput, Unavailable
 
 HEAD: Final = b"age-encryption.org/"
 _SECRET: Final = "AGE-SECRET-KEY-"

@@ -17,12 +17,13 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg.pq import Conninfo
 
-from kbsite import boot, settings
+from kbsite import boot
 from kbsite.cli import backup_files, backup_manifest, server_lock
 from kbsite.postgres import programs as postgres_programs
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import Conflict, InvalidInput, Unavailable
+from kbsite.settings import django as settings
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import WorkerPulse
 
 PARTIAL = ".backup-"  # prefix of the folder of a backup that is being written

@@ -8,17 +8,18 @@ from django.db.models import Prefetch, prefetch_related_objects
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
-from kbsite.auth import everything
-from kbsite.cli.database import open_library
+from kbsite.accounts.auth import everything
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
-from transcripts import collections, library
+from kbsite.library.database import open_library
+from transcripts.core.sanitize import is_uuid
+from transcripts.core.scope import Scope
+from transcripts.library import collections
+from transcripts.library import reading as library
 from transcripts.models import Membership
-from transcripts.sanitize import is_uuid
 from transcripts.schemas import CollectionOut
-from transcripts.scope import Scope
 
 app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
 

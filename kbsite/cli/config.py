@@ -5,13 +5,13 @@ from typing import Any
 
 import environ
 
-from kbsite import settings
 from kbsite.cli import db
-from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, note, print_json, table_of_sentences
-from kbsite.options import ENV_FILE, OPTIONS, Option, env
-from transcripts.redaction import MASK, redact
+from kbsite.library.database import open_database
+from kbsite.settings import django as settings
+from kbsite.settings.options import ENV_FILE, OPTIONS, Option, env
+from transcripts.core.redaction import MASK, redact
 
 # Options whose effective value has another name.
 _EFFECTIVE = {"YOUTUBE_KB_DATA_DIR": "DATA_DIR"}

@@ -17,11 +17,12 @@ from citations.schemas.database import DatabaseOut, SpaceOut
 from citations.schemas.search import StateCountsOut
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
-from kbsite.cli import db_backups, indexing
-from kbsite.cli.database import open_library
+from kbsite.cli import db_backups
 from kbsite.cli.options import Json, Yes, option
 from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
-from transcripts.errors import Conflict, InvalidInput, NotFound, Unavailable
+from kbsite.library import indexing
+from kbsite.library.database import open_library
+from transcripts.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from transcripts.models import Transcript, Video
 
 FREE = frozenset({"local", "e5-small", "bge", "bge-base", "fake"})  # providers without charges

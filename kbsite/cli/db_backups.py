@@ -10,14 +10,14 @@ import typer
 from django.db import OperationalError, connection
 
 from kbsite.cli import backup_files, backup_keys, backups
-from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Many, Yes, argument, option
 from kbsite.cli.terminal import confirm, expected_error, print_result, report, say
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import Retry, Unavailable, UnexpectedError
+from kbsite.library.database import open_library
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Retry, Unavailable, UnexpectedError
+from transcripts.core.work.retry import POLICIES
 from transcripts.models import Video
-from transcripts.work.retry import POLICIES
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 

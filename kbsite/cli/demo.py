@@ -1,14 +1,15 @@
 """`kb demo`: load the sample library, then read, page and search it."""
 
 from citations import samples
-from kbsite.cli import indexing
-from kbsite.cli.database import open_library
 from kbsite.cli.library import print_reading
 from kbsite.cli.options import Json
 from kbsite.cli.search import print_hits
 from kbsite.cli.terminal import print_json, say
-from transcripts import conf, library
+from kbsite.library import indexing
+from kbsite.library.database import open_library
+from transcripts import conf
 from transcripts import samples as talks
+from transcripts.library import reading as library
 from transcripts.schemas import HitOut, VideoReadingOut
 
 QUERY = "why should a rare word count more than a common one"

@@ -20,20 +20,21 @@ from citations.models import Source
 from citations.providers import registry
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
-from kbsite import apps, boot, celery, health, settings
-from kbsite.auth import everything
+from kbsite import apps, boot, celery, health
+from kbsite.accounts.auth import everything
 from kbsite.cli import server_lock
-from kbsite.cli.database import open_database
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
 from kbsite.identity import discovery
+from kbsite.library.database import open_database
 from kbsite.postgres import account
-from transcripts.errors import KnowledgeBaseError
+from kbsite.settings import django as settings
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.redaction import redact
+from transcripts.core.work.disk import make_private_folder
 from transcripts.models import YouTubeGate
-from transcripts.redaction import redact
-from transcripts.work.disk import make_private_folder
 
 MARKS: dict[bool | None, tuple[str, str]] = {
     True: ("✓", "green"),

@@ -18,12 +18,12 @@ from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport
 from citations.library.filters import Filter
 from citations.providers import registry
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Many, argument, option
 from kbsite.cli.terminal import note, print_json, progress_bar, table, writing
-from kbsite.options import OPTIONS
-from transcripts.errors import Conflict, InvalidInput
-from transcripts.scope import Scope
+from kbsite.library.database import open_library
+from kbsite.settings.options import OPTIONS
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.scope import Scope
 
 MAX_BYTES = 200_000_000
 MAX_LISTED = 20  # lines of a gold file that cannot be used

@@ -9,15 +9,17 @@ import typer
 from citations.notebook import archive, highlight_export
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter
-from kbsite.cli.database import open_library
 from kbsite.cli.highlights import OfUser, reader
 from kbsite.cli.options import InCollection, Track, argument, option, video_ids
 from kbsite.cli.terminal import note, progress_bar, writing
 from kbsite.cli.videos import find_video
-from transcripts import audit, exports, library
-from transcripts.audit import Action
-from transcripts.errors import InvalidInput
-from transcripts.exports import TranscriptFormat
+from kbsite.library.database import open_library
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import InvalidInput
+from transcripts.library import exports
+from transcripts.library import reading as library
+from transcripts.library.exports import TranscriptFormat
 
 Output = Annotated[
     Path | None, option("--output", "-o", metavar="FILE", help="Write to this file.")

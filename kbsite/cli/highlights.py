@@ -11,13 +11,13 @@ from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
 from citations.schemas.highlights import HighlightsOut, ImportOut
-from kbsite.auth import scope_of
-from kbsite.cli.database import open_database
+from kbsite.accounts.auth import scope_of
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option
 from kbsite.cli.terminal import note, note_next_page, print_json, say, table
 from kbsite.cli.users import find_user
-from transcripts.scope import Scope
+from kbsite.library.database import open_database
+from transcripts.core.scope import Scope
 
 app = typer.Typer(
     cls=ListGroup, add_completion=False, help="List highlights, or import annotations."

@@ -11,8 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from kbsite import celery
-from kbsite.auth import everything
-from kbsite.cli.database import open_library
+from kbsite.accounts.auth import everything
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
 from kbsite.cli.terminal import (
@@ -25,13 +24,16 @@ from kbsite.cli.terminal import (
     say,
     table,
 )
-from transcripts import acquisition, activity, library
-from transcripts.error_codes import rebuilt
-from transcripts.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
+from kbsite.library.database import open_library
+from transcripts.adding import acquisition
+from transcripts.core.error_codes import rebuilt
+from transcripts.core.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
+from transcripts.core.scope import Scope
+from transcripts.library import activity
+from transcripts.library import reading as library
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut, YouTubeOut
-from transcripts.scope import Scope
-from transcripts.timecodes import parse_target
+from transcripts.text.timecodes import parse_target
 
 RECENT = timedelta(days=2)
 PATIENCE = timedelta(minutes=2)  # a job that is postponed for longer is not waited for

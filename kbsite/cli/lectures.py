@@ -14,15 +14,15 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from citations.schemas.lectures import ListedSessionOut, ReplayOut, StatisticsOut
-from kbsite.cli.database import open_library
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
-from transcripts import library
-from transcripts.errors import Conflict, InvalidInput
+from kbsite.library.database import open_library
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.schemas import VideoOut
-from transcripts.scope import Scope
-from transcripts.timecodes import clock, milliseconds
+from transcripts.text.timecodes import clock, milliseconds
 
 LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id

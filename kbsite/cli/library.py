@@ -8,7 +8,6 @@ from rich.text import Text
 from citations.library import sources as library_sources
 from citations.schemas.library import ListedVideoOut, ListedVideosOut
 from citations.vectors import language_gap
-from kbsite.cli.database import open_library
 from kbsite.cli.options import (
     InCollection,
     Json,
@@ -24,10 +23,11 @@ from kbsite.cli.options import (
 from kbsite.cli.sources import note_language_gap
 from kbsite.cli.terminal import note, note_next_page, out, print_json, printable, table
 from kbsite.cli.videos import find_video
-from transcripts import library
+from kbsite.library.database import open_library
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
-from transcripts.scope import Scope
-from transcripts.timecodes import clock, parse_clock
+from transcripts.text.timecodes import clock, parse_clock
 
 
 def list_videos(

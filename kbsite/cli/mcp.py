@@ -8,7 +8,7 @@ import typer
 from django.utils.module_loading import import_string
 
 from kbsite.mcp.relay import Relay
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 
 def mcp(

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from django.db import connection
 
 from citations.providers import registry
-from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.serve import Worker
 from kbsite.cli.users import owner
+from kbsite.library.database import open_database, watched_database
 from kbsite.mcp import stdio
 from transcripts.models import Job, WorkerPulse
 

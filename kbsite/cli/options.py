@@ -13,7 +13,7 @@ from django.utils import timezone
 from kbsite import boot
 from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
-from transcripts.languages import code_of
+from transcripts.core.languages import code_of
 from transcripts.models import Collection, Video
 
 COMPLETIONS = 50

@@ -13,10 +13,10 @@ from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.passages import place
 from citations.schemas.outlines import NodeOut, OutlineOut, TopicOut, TopicsOut
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, argument
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
-from transcripts import library
+from kbsite.library.database import open_library
+from transcripts.library import reading as library
 from transcripts.models import Collection
 
 INDENT = {Level.DOCUMENT: 0, Level.SECTION: 2, Level.GROUP: 4}  # columns

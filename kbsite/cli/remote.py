@@ -3,9 +3,9 @@
 from django.conf import settings
 
 from kbsite.cli import server
-from kbsite.client.remote import RemoteLibrary
-from kbsite.options import ENV_FILE
-from transcripts.errors import NotSignedIn
+from kbsite.library.remote import RemoteLibrary
+from kbsite.settings.options import ENV_FILE
+from transcripts.core.errors import NotSignedIn
 
 
 def chosen_library() -> RemoteLibrary | None:

@@ -16,17 +16,17 @@ from citations.passages import NEAREST, SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TermOut
 from citations.search import pipeline as search_pipeline
 from citations.stages import stage_name
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, day, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
-from transcripts import library
+from kbsite.library.database import open_library
 from transcripts.conf import absolute
-from transcripts.library import SegmentHit, VideoSearch
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
+from transcripts.library.reading import SegmentHit, VideoSearch
 from transcripts.models import Video
 from transcripts.schemas import VideoSearchOut
-from transcripts.scope import Scope
-from transcripts.timecodes import milliseconds, parse_clock
+from transcripts.text.timecodes import milliseconds, parse_clock
 
 TERMS_SHOWN = 6
 

@@ -24,13 +24,14 @@ from rich.text import Text
 from citations import samples
 from citations.errors import EmbeddingMismatch
 from citations.vectors import space as vector_space
-from kbsite.cli import indexing, server_lock, users
-from kbsite.cli.database import open_database, watched_database
+from kbsite.cli import server_lock, users
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say, typed
-from kbsite.request_heads import TimedHttpProtocol
+from kbsite.library import indexing
+from kbsite.library.database import open_database, watched_database
+from kbsite.middleware.request_heads import TimedHttpProtocol
 from kbsite.telemetry import process
-from transcripts.errors import InvalidInput, Unavailable
+from transcripts.core.errors import InvalidInput, Unavailable
 
 ALL_INTERFACES = ("0.0.0.0", "::")
 GRACE_SECONDS = 3

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 
 def address() -> str:

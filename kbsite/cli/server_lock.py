@@ -10,8 +10,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from transcripts.errors import Conflict, Unavailable
-from transcripts.work.disk import make_private_folder
+from transcripts.core.errors import Conflict, Unavailable
+from transcripts.core.work.disk import make_private_folder
 
 NAME = "serve.lock"
 

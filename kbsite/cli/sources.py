@@ -11,9 +11,9 @@ from citations.models import Source
 from citations.schemas.search import SourcesOut
 from citations.vectors import language_gap
 from citations.vectors.language_gap import StateLabel
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, Kinds, Limit, Many, Offset, argument, option
 from kbsite.cli.terminal import note, note_next_page, print_json, table
+from kbsite.library.database import open_library
 
 
 def list_sources(

@@ -28,8 +28,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kbsite.cli.columns import GAP, fitted
-from transcripts import errors
-from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
+from transcripts.core import errors
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 PIPE_WIDTH = 200  # columns of a table outside a terminal, so that no cell is cut
 PIPE_COLUMN = 40  # characters to which a column is padded there

@@ -10,19 +10,19 @@ from django.conf import settings
 from django.db.models import Q
 
 from kbsite.cli import server_lock
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, of_user, option
 from kbsite.cli.terminal import minute, note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
+from kbsite.library.database import open_library
 from kbsite.mcp_clients import bundle as mcp_bundle
 from kbsite.mcp_clients.configuration import McpClient, configuration
 from kbsite.models import ApiToken
 from kbsite.schemas import TokenOut, TokenSecretOut
-from transcripts import library
-from transcripts.access import AccessLevel
-from transcripts.errors import Conflict, InvalidInput, NotFound
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import Conflict, InvalidInput, NotFound
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 
 app = typer.Typer(
     add_completion=False,

@@ -25,20 +25,20 @@ from citations.notebook.answers import AnswerRecord
 from citations.passages import Locator, PassageSource
 from citations.vectors import language_gap
 from citations.vectors.language_gap import StateLabel
-from kbsite.auth import everything
+from kbsite.accounts.auth import everything
 from kbsite.cli import server_lock, terminal
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection
 from kbsite.cli.sources import kind_of, state_of
+from kbsite.library.database import open_library
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
 from kbsite.tui.turns import AnswerFooter, QuoteInContext, Turn, cited, letter
-from transcripts import library
 from transcripts.conf import absolute
-from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
-from transcripts.locks import release_connection
-from transcripts.scope import Scope
-from transcripts.timecodes import parse_target, watch_url
+from transcripts.core.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
+from transcripts.core.locks import release_connection
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
+from transcripts.text.timecodes import parse_target, watch_url
 
 SOURCES_LIMIT: Final = 200
 CONVERSATIONS_LIMIT: Final = 50

@@ -11,14 +11,14 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from kbsite import users
+from kbsite.accounts import users
 from kbsite.cli import server_lock
-from kbsite.cli.database import open_collection, open_library
 from kbsite.cli.options import InCollection, Json, argument, user_names
 from kbsite.cli.terminal import minute, print_json, print_result, table
+from kbsite.library.database import open_collection, open_library
 from kbsite.models import SignInLink
 from kbsite.schemas import UserOut
-from transcripts.errors import Conflict, InvalidInput, NotFound
+from transcripts.core.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
 
 OWNER = "owner"

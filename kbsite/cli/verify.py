@@ -13,12 +13,12 @@ from citations.errors import InvalidFilter, SourceNotFound
 from citations.library.filters import Filter
 from citations.quotes import verification
 from citations.schemas.answers import QuoteCheckOut
-from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, argument, option, video_ids
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, printable, say
-from transcripts.errors import InvalidInput
-from transcripts.scope import Scope
+from kbsite.library.database import open_library
+from transcripts.core.errors import InvalidInput
+from transcripts.core.scope import Scope
 
 MAX_LINE: Final = 1_000_000  # bytes
 QUOTE_SHOWN: Final = 300  # characters

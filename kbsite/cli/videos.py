@@ -4,11 +4,11 @@ import contextlib
 
 from citations.errors import SourceNotFound
 from citations.library.filters import find_source
-from transcripts import library
-from transcripts.errors import VideoNotFound
-from transcripts.library import VideoFilter
+from transcripts.core.errors import VideoNotFound
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
+from transcripts.library.reading import VideoFilter
 from transcripts.models import Video
-from transcripts.scope import Scope
 
 MAX_NEAR = 3  # videos that an error names
 

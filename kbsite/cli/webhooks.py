@@ -4,15 +4,15 @@ from typing import Annotated, Any
 
 import typer
 
-from kbsite.auth import Caller, scope_of
-from kbsite.cli.database import open_library
+from kbsite.accounts.auth import Caller, scope_of
 from kbsite.cli.options import Json, argument, of_user, option
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
+from kbsite.library.database import open_library
 from kbsite.models import Webhook, WebhookKind
 from kbsite.schemas import DeliveryOut, WebhookOut, WebhookSecretOut
 from kbsite.webhooks import registry, signatures
-from transcripts.errors import InvalidInput, NotFound
+from transcripts.core.errors import InvalidInput, NotFound
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Create, list, test and delete webhooks."

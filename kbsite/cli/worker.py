@@ -19,8 +19,8 @@ from prometheus_client import start_http_server
 from citations import tasks as indexing
 from citations.providers import openvino_encoder
 from kbsite.celery import app
-from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
+from kbsite.library.database import open_database, watched_database
 from kbsite.schedule import ElectedScheduler
 from kbsite.telemetry import metrics, process
 from transcripts import tasks

@@ -10,7 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 from kbsite import openapi
 from kbsite.content import selection, serializers
 from kbsite.operations import security
-from transcripts.headers import located
+from transcripts.core.headers import located
 
 VERBS: Final = {
     "list": "List",

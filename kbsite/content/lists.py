@@ -22,7 +22,7 @@ from kbsite.content import conditions, selection
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.selection import Selection
 from transcripts.api.shapes import BIGGEST_ID
-from transcripts.lists import MAX_WORDS
+from transcripts.core.lists import MAX_WORDS
 
 MAX_PAGE: Final = 100
 FORMAT: Final = "format"  # json, or api for the browsable page

@@ -9,7 +9,7 @@ from django.utils.cache import patch_vary_headers
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import override_method
 
-from kbsite.page_language import REFERENCE
+from kbsite.middleware.page_language import REFERENCE
 
 SENT: Final = ("POST", "PATCH", "DELETE")
 

@@ -12,10 +12,10 @@ from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from kbsite.auth import Caller
-from transcripts.errors import Forbidden, NotSignedIn, TooLarge
+from kbsite.accounts.auth import Caller
+from transcripts.core.errors import Forbidden, NotSignedIn, TooLarge
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Membership, Role
-from transcripts.scope import NOTHING, Scope
 
 MAX_BODY = 1024 * 1024  # bytes of JSON
 UNKNOWN = "there is no such parameter here"

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from citations.models import Chunk, Source
 from kbsite.content.requests import access, require_owner
 from transcripts.models import Collection, Feed, Membership, Transcript, Video
-from transcripts.timecodes import seconds
+from transcripts.text.timecodes import seconds
 
 
 class Named(serializers.SlugRelatedField[Any]):

@@ -15,11 +15,12 @@ from citations.models import Chunk, Source
 from kbsite.content import description, filters, lists, requests, selection, serializers
 from kbsite.content.pages import BrowsablePage
 from kbsite.content.selection import Selection
-from transcripts import activity, audit, collections
-from transcripts.access import AccessLevel
-from transcripts.alphabet import alphabetical
-from transcripts.audit import Action
-from transcripts.errors import Conflict, Forbidden
+from transcripts.core import audit
+from transcripts.core.access import AccessLevel
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.audit import Action
+from transcripts.core.errors import Conflict, Forbidden
+from transcripts.library import activity, collections
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 

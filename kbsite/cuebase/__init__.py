@@ -11,11 +11,11 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from kbsite import boot
-from transcripts.errors import Conflict
-from transcripts.errors import KnowledgeBaseError as Error
+from transcripts.core.errors import Conflict
+from transcripts.core.errors import KnowledgeBaseError as Error
 
 if TYPE_CHECKING:
-    from kbsite.client.base import Library
+    from kbsite.library.base import Library
 
 __all__ = ["Error", "connect", "open"]
 
@@ -35,12 +35,12 @@ def open(data_dir: str | os.PathLike[str] = "") -> "Library":
                 f"This process has opened {settings.DATA_DIR} already.",
                 hint="Open another library in a process of its own.",
             )
-    return _library(f"{__name__}.local.LocalLibrary")
+    return _library("kbsite.library.local.LocalLibrary")
 
 
 def connect(url: str, token: str) -> "Library":
     """Return the library of a server, for a token of *Tokens* or `kb token create`."""
-    return _library("kbsite.client.remote.RemoteLibrary", url, token)
+    return _library("kbsite.library.remote.RemoteLibrary", url, token)
 
 
 def _library(name: str, *arguments: str) -> "Library":

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.staticfiles import finders
 
-from kbsite.archives import archive
+from transcripts.core.archives import archive
 
 FILE: Final = "cuebase-extension.zip"
 YOUTUBE: Final = "https://www.youtube.com"

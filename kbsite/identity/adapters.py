@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from kbsite import sign_in
+from kbsite.accounts import sign_in
 from kbsite.identity import groups
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import Forbidden
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Forbidden
 
 
 class AccountAdapter(DefaultAccountAdapter):

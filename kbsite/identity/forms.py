@@ -10,7 +10,7 @@ from allauth.mfa.totp.forms import ActivateTOTPForm
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from kbsite import sign_in
+from kbsite.accounts import sign_in
 
 
 def _attempt(user: Any, *, by_code: bool) -> AbstractContextManager[None]:

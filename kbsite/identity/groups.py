@@ -8,8 +8,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from transcripts import audit
-from transcripts.audit import Action
+from transcripts.core import audit
+from transcripts.core.audit import Action
 from transcripts.models import Collection, Membership, Role
 
 MAX_GROUPS: Final = 1_000  # that are looked at

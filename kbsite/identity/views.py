@@ -12,9 +12,9 @@ from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from requests import RequestException
 
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import Forbidden, NotFound, Unavailable
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Forbidden, NotFound, Unavailable
 
 
 @login_not_required

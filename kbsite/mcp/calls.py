@@ -12,13 +12,13 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from pydantic import Field
 
-from kbsite.auth import Caller, caller_of_token
+from kbsite.accounts.auth import Caller, caller_of_token
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp import response
-from transcripts.access import AccessLevel
-from transcripts.actors import Actor, acting
-from transcripts.errors import DatabaseLost, NotSignedIn
-from transcripts.locks import release_connection
+from transcripts.core.access import AccessLevel
+from transcripts.core.actors import Actor, acting
+from transcripts.core.errors import DatabaseLost, NotSignedIn
+from transcripts.core.locks import release_connection
 
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
 LOCAL_CALLER: ContextVar[Caller | None] = ContextVar("local_caller", default=None)  # by stdio

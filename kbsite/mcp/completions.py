@@ -8,10 +8,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
 from citations.library import sources
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.mcp.calls import caller, in_thread
-from transcripts import library
-from transcripts.errors import NotFound
+from transcripts.core.errors import NotFound
+from transcripts.library import reading as library
 from transcripts.models import Transcript
 
 MAX_VALUES = 100  # the protocol's limit

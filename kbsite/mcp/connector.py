@@ -16,8 +16,8 @@ from kbsite.mcp.material import CURSOR, material
 from kbsite.mcp.source_text import position_in
 from kbsite.mcp.tool_inputs import ConnectorFetch, ConnectorSearch
 from transcripts.conf import absolute
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
+from transcripts.core.scope import Scope
+from transcripts.text.timecodes import watch_url
 
 RESULTS: Final = 10
 DEFAULT_TOKENS: Final = 4_000  # tokens of a fetched text: a model reads on by ``metadata.next``

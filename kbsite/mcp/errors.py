@@ -13,7 +13,7 @@ from citations.errors import (
 )
 from kbsite.errors import complaint
 from kbsite.mcp.material import for_models
-from transcripts.errors import (
+from transcripts.core.errors import (
     ChunkNotFound,
     CollectionNotFound,
     Conflict,

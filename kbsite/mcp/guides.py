@@ -7,7 +7,7 @@ from citations.guide.items import KINDS, GuideItem
 from citations.library.filters import find_source
 from kbsite.mcp.budget import NAME, fitting, tokens
 from kbsite.mcp.outlines import head_of
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 
 TITLES: Final = {
     "about": "About",

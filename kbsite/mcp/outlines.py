@@ -8,10 +8,10 @@ from citations.models import Node, Source
 from citations.outline import storage
 from citations.passages import place
 from kbsite.mcp.budget import NAME, TITLE, fitting, shorten, tokens
-from transcripts import library
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Video
-from transcripts.scope import Scope
-from transcripts.timecodes import clock
+from transcripts.text.timecodes import clock
 
 PART = 1_500  # characters of one section's summary
 SENTENCE = 160  # characters of a section's summary in a table of contents

@@ -8,11 +8,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.errors import explained
-from transcripts import library
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.library import reading as library
 
 VideoId = Annotated[
     str, Field(description="Id of the recording, or any YouTube address of it.", max_length=2048)

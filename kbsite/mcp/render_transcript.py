@@ -11,12 +11,13 @@ from citations.text.sentences import split
 from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, clip, longest, shorten, tokens
 from kbsite.mcp.material import CURSOR, MORE, material, page
 from kbsite.mcp.tool_inputs import GetTranscript, ListTranscripts, SearchTranscript
-from transcripts import library, reading
-from transcripts.cues import Cue, group_by_time
-from transcripts.errors import InvalidCursor
-from transcripts.reading import full_text
+from transcripts.core.errors import InvalidCursor
+from transcripts.library import reading as library
 from transcripts.schemas import HitOut, VideoDetailsOut
-from transcripts.timecodes import clock, milliseconds
+from transcripts.text import reading
+from transcripts.text.cues import Cue, group_by_time
+from transcripts.text.reading import full_text
+from transcripts.text.timecodes import clock, milliseconds
 
 STEP = 15  # seconds of a line
 PLACE = 10  # tokens of a page's number

@@ -20,18 +20,18 @@ from pydantic import Field
 
 from citations.library.filters import find_source
 from citations.models import Source
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.mcp import outlines, source_text
 from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.material import CURSOR, material
 from kbsite.mcp.source_text import LINE_SECONDS, position_in
 from kbsite.mcp.tool_inputs import read_cursor, write_cursor
-from transcripts import library
-from transcripts.cues import group_by_time
-from transcripts.errors import InvalidCursor, KnowledgeBaseError, NotFound
+from transcripts.core.errors import InvalidCursor, KnowledgeBaseError, NotFound
+from transcripts.library import reading as library
 from transcripts.models import Video
-from transcripts.timecodes import clock, seconds
+from transcripts.text.cues import group_by_time
+from transcripts.text.timecodes import clock, seconds
 
 TRANSCRIPT = "transcript://{videoId}{?collection,language}"
 SOURCE = "source://{id}{?offset}"

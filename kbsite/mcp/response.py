@@ -7,9 +7,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import Message, Scope, Send
 
+from kbsite.middleware.privacy import NOT_KEPT
 from kbsite.oauth import audience
-from kbsite.privacy import NOT_KEPT
-from transcripts.access import InsufficientScope
+from transcripts.core.access import InsufficientScope
 
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
 

@@ -32,23 +32,23 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from kbsite import rate_limits
-from kbsite.body_limits import BodyLimit
 from kbsite.errors import RETRY_SECONDS
-from kbsite.event_streams import SiteHandler
-from kbsite.load_limit import LoadLimit
 from kbsite.mcp import calls, completions, prompts, resources, response
 from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
 from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.response import McpResponse
 from kbsite.mcp.tools import all_tools, svg_icon
+from kbsite.middleware import rate_limits
+from kbsite.middleware.body_limits import BodyLimit
+from kbsite.middleware.event_streams import SiteHandler
+from kbsite.middleware.load_limit import LoadLimit
+from kbsite.middleware.rate_limits import Standing
 from kbsite.oauth import audience
 from kbsite.operations import UploadCheck
-from kbsite.rate_limits import Standing
-from transcripts.access import InsufficientScope, needed_by
 from transcripts.conf import absolute, public_url
-from transcripts.errors import DatabaseLost, KnowledgeBaseError, Throttled
-from transcripts.stages import timed
+from transcripts.core.access import InsufficientScope, needed_by
+from transcripts.core.errors import DatabaseLost, KnowledgeBaseError, Throttled
+from transcripts.core.stages import timed
 
 PATH = "/mcp"
 MAX_BODY = 1_000_000  # bytes

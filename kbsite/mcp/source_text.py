@@ -10,7 +10,7 @@ from citations.passages import interval, pages
 from citations.readers import source_blocks
 from citations.text.blocks import Block
 from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 LINE_SECONDS = 30
 ADDRESS = 300  # characters of an address

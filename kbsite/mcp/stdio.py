@@ -6,7 +6,7 @@ import anyio
 from django.contrib.auth.models import User
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from kbsite.auth import Caller, everything
+from kbsite.accounts.auth import Caller, everything
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
 from kbsite.mcp.server import build_server
 

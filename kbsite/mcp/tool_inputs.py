@@ -16,9 +16,9 @@ from pydantic.alias_generators import to_camel
 
 from citations.library.filters import Filter
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
-from transcripts.errors import InvalidCursor
-from transcripts.languages import code_of
-from transcripts.timecodes import milliseconds
+from transcripts.core.errors import InvalidCursor
+from transcripts.core.languages import code_of
+from transcripts.text.timecodes import milliseconds
 
 MAX_CURSOR = 500  # characters
 _SALT = "kbsite.mcp.cursor"

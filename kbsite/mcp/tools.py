@@ -18,7 +18,7 @@ from citations.passages import SearchMode
 from citations.quotes import verification
 from citations.schemas.answers import ReplyOut
 from citations.search import pipeline
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.mcp import (
     connector,
     guides,
@@ -32,11 +32,12 @@ from kbsite.mcp import (
 from kbsite.mcp import render_transcript as render
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.material import CURSOR, MORE, answer, material
-from transcripts import activity, library
-from transcripts.access import AccessLevel, needs
 from transcripts.conf import absolute
+from transcripts.core.access import AccessLevel, needs
+from transcripts.library import activity
+from transcripts.library import reading as library
 from transcripts.models import Job
-from transcripts.reading import ReadingMode
+from transcripts.text.reading import ReadingMode
 
 Reporting = Context[Any, Any]
 

@@ -5,13 +5,20 @@ from asyncio import sleep
 from collections.abc import Awaitable, Callable, Sequence
 
 from kbsite import celery
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.mcp.calls import in_thread
-from transcripts import acquisition, activity, library
-from transcripts.access import AccessLevel
-from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
+from transcripts.adding import acquisition
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import (
+    InvalidUrl,
+    KnowledgeBaseError,
+    TranscriptNotFound,
+    VideoNotFound,
+)
+from transcripts.library import activity
+from transcripts.library import reading as library
 from transcripts.models import Collection, Job, Video
-from transcripts.timecodes import parse_target
+from transcripts.text.timecodes import parse_target
 
 PATIENCE = 20.0  # seconds; clients abandon a call after about 60
 POLL = 0.5  # seconds between two queries of the job

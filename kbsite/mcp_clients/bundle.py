@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.staticfiles import finders
 
-from kbsite.archives import archive
+from transcripts.core.archives import archive
 
 RELAY = Path(__file__).with_name("relay.mjs")
 FILE = "cuebase.mcpb"

@@ -4,10 +4,10 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from transcripts.table_creation import CreateModels
+from transcripts.core.table_creation import CreateModels
 
 
-# Announce what pages follow and what ends streams; ``transcripts.announcements`` listens.
+# Announce what pages follow and what ends streams; ``transcripts.core.announcements`` listens.
 # PostgreSQL sends equal notifications of one transaction once, and none of one that fails.
 ANNOUNCE = """
 CREATE FUNCTION cuebase_announce() RETURNS trigger LANGUAGE plpgsql AS $$

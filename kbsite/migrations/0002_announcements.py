@@ -1,4 +1,4 @@
-"""Announce what pages follow and what ends streams; ``transcripts.announcements`` listens.
+"""Announce what pages follow and what ends streams; ``transcripts.core.announcements`` listens.
 
 PostgreSQL sends equal notifications of one transaction once, and none of a transaction that fails.
 """

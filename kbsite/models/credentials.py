@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from oauth2_provider.models import RefreshToken
 
-from transcripts import audit
-from transcripts.access import AccessLevel
-from transcripts.audit import Action
+from transcripts.core import audit
+from transcripts.core.access import AccessLevel
+from transcripts.core.audit import Action
 
 TOKEN_PREFIX = "kb_"
 ACCESS_LABELS = (

@@ -14,8 +14,8 @@ from django.db.models.functions import Now, RowNumber
 from django.utils.crypto import salted_hmac
 
 from kbsite.models.credentials import ApiToken
-from transcripts.scope import Scope
-from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
+from transcripts.core.scope import Scope
+from transcripts.core.work.models import LeasedWork, LeasedWorkQuerySet
 
 KEPT_FOR: Final = timedelta(days=1)
 MAX_KEY: Final = 255  # characters

@@ -11,10 +11,10 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
 from kbsite.models.credentials import ApiToken
-from transcripts import clock
-from transcripts.errors import KnowledgeBaseError
-from transcripts.locks import Lock
-from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
+from transcripts.core import clock
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.locks import Lock
+from transcripts.core.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 TEST: Final = "test"
 OLD_SECRET_FOR: Final = timedelta(days=1)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 from oauth2_provider.settings import oauth2_settings
 
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 
 METADATA: Final = "/.well-known/oauth-protected-resource"
 RESOURCES: Final = ("/mcp", "/api")  # that have metadata of their own

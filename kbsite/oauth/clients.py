@@ -18,10 +18,10 @@ from oauth2_provider.views import (
 )
 from requests.adapters import HTTPAdapter
 
-from kbsite import rate_limits
+from kbsite.middleware import rate_limits
 from kbsite.oauth import connections
 from kbsite.oauth.refusals import refusal, throttled
-from transcripts.sanitize import clean
+from transcripts.core.sanitize import clean
 from transcripts.youtube.public_addresses import connect_publicly
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})

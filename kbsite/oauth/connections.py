@@ -15,7 +15,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, RefreshToken
 
 from kbsite.models import ApiToken, digest
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 
 UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
 ENDED_FOR: Final = timedelta(days=90)  # that pages still show tokens that can do nothing

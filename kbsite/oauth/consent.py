@@ -18,8 +18,8 @@ from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error, InvalidRequestErro
 from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
 from kbsite.oauth.clients import LOOPBACK
-from transcripts.access import AccessLevel
-from transcripts.errors import InvalidInput
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import InvalidInput
 from transcripts.models import Collection
 
 

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from limits import RateLimitItem
 
-from kbsite import rate_limits
-from transcripts.errors import Throttled
+from kbsite.middleware import rate_limits
+from transcripts.core.errors import Throttled
 
 
 def refusal(

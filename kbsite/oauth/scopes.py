@@ -4,7 +4,7 @@ from typing import Any
 
 from oauth2_provider.scopes import SettingsScopes
 
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 
 
 class Scopes(SettingsScopes):

@@ -1,6 +1,6 @@
 """Errors of the embedded PostgreSQL."""
 
-from transcripts.errors import Unavailable
+from transcripts.core.errors import Unavailable
 
 
 class EmbeddedPostgresError(Unavailable):

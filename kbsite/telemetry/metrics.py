@@ -16,8 +16,8 @@ from django.conf import settings
 from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from transcripts.stages import FinishedStage
-from transcripts.work.disk import make_private_folder, write_whole
+from transcripts.core.stages import FinishedStage
+from transcripts.core.work.disk import make_private_folder, write_whole
 
 FOLDER: Final = Path(settings.DATA_DIR) / "metrics"
 KINDS: Final = ("counter", "histogram")

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 from prometheus_client.exposition import choose_encoder
 
-from kbsite.auth import is_superuser
+from kbsite.accounts.auth import is_superuser
 from kbsite.telemetry.library import AllMetrics
 
 

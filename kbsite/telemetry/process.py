@@ -6,7 +6,7 @@ from importlib import import_module
 from django.conf import settings
 
 from kbsite.telemetry import metrics
-from transcripts import stages
+from transcripts.core import stages
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from celery import Task
 
 from kbsite.telemetry import logs
-from transcripts.stages import timed
+from transcripts.core.stages import timed
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from transcripts import stages
-from transcripts.stages import FinishedStage
+from transcripts.core import stages
+from transcripts.core.stages import FinishedStage
 
 _tracer = trace.get_tracer("cuebase")
 

@@ -3,7 +3,7 @@
 from django import template
 from django.contrib.auth.models import User
 
-from kbsite import users
+from kbsite.accounts import users
 from transcripts.models import Collection
 
 register = template.Library()

@@ -23,8 +23,8 @@ from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
 from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
 from kbsite.tui.turns import QuoteInContext, Turn, printable, trace_content
-from transcripts.errors import KnowledgeBaseError
-from transcripts.queries import MAX_QUESTION
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.text.queries import MAX_QUESTION
 
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two updates of the sources
 

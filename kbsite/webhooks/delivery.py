@@ -8,7 +8,7 @@ from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import DeliveryQuerySet
 from kbsite.webhooks import messages, receivers, signatures
 from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
-from transcripts.work import retry
+from transcripts.core.work import retry
 
 GONE: Final = 410
 

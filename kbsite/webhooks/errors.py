@@ -1,6 +1,6 @@
 """What can go wrong with a webhook."""
 
-from transcripts.errors import Conflict, Retry, Unavailable
+from transcripts.core.errors import Conflict, Retry, Unavailable
 
 
 class ReceiverFailed(Unavailable):

@@ -8,12 +8,12 @@ from django.db.models import Count, Q
 
 from citations.models import Source
 from citations.schemas.search import SourceOut
-from kbsite.auth import scope_of
+from kbsite.accounts.auth import scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent
 from kbsite.models.webhooks import TEST
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Job
 from transcripts.schemas import JobOut, Shape
-from transcripts.scope import NOTHING, Scope
 
 AT_ONCE: Final = 500  # events
 MAX_WAITING: Final = 10_000  # deliveries of one webhook; later ones are not sent

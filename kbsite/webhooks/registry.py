@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import QuerySet
 
-from kbsite.auth import Caller
+from kbsite.accounts.auth import Caller
 from kbsite.errors import invalid_fields
 from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import TEST
 from kbsite.webhooks.errors import WebhookOff
 from kbsite.webhooks.receivers import flaw_of
-from transcripts import audit
-from transcripts.audit import Action
-from transcripts.errors import Conflict, NotFound
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import Conflict, NotFound
 
 MAX_WEBHOOKS: Final = 20  # webhooks of one user
 

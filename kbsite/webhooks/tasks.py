@@ -7,7 +7,7 @@ from django.conf import settings
 
 from kbsite.models import WebhookDelivery
 from kbsite.webhooks import delivery, messages
-from transcripts.work import messages as work
+from transcripts.core.work import messages as work
 
 # Receivers may be slow, so threads of the worker are left for other work.
 _sending = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY // 2))

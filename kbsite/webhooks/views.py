@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.receivers import MAX_ADDRESS, flaw_of
-from transcripts.translation import translated
+from transcripts.core.translation import translated
 
 SHOWN: Final = 50  # deliveries
 

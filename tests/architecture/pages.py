@@ -15,12 +15,12 @@ from kbsite.api import api
 from kbsite.cli.app import COMMANDS, load
 from kbsite.cli.terminal import exit_code_of
 from kbsite.errors import status_of
-from kbsite.glossary import TERMS
 from kbsite.mcp.tools import all_tools
-from kbsite.options import OPTIONS
-from transcripts import error_codes
-from transcripts.access import AccessLevel, needed_by
-from transcripts.errors import KnowledgeBaseError
+from kbsite.pages.glossary import TERMS
+from kbsite.settings.options import OPTIONS
+from transcripts.core import error_codes
+from transcripts.core.access import AccessLevel, needed_by
+from transcripts.core.errors import KnowledgeBaseError
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 NOTE: Final = "`make docs` generates this page."

@@ -31,10 +31,10 @@ assert bm25.Index.build([cue.text for cue in cues]).rank("rare word", limit=3)
 """
 THE_SITE = """
 import sys, os
-os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings.django"
 import django
 django.setup()
-import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.acquisition
+import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.adding.acquisition
 """
 A_LISTING = """
 import sys
@@ -59,7 +59,7 @@ signals.worker_init.send(sender=app.Worker)
         (READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")),
         (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api", "opentelemetry.sdk")),
         (A_LISTING, (*HEAVY, *WATCHING, "yt_dlp", "celery", "ninja", "django.test")),
-        (A_WORKER, ("kbsite.urls", "kbsite.views", "kbsite.admin", "uvicorn")),
+        (A_WORKER, ("kbsite.urls", "kbsite.pages.home", "kbsite.admin", "uvicorn")),
     ],
     ids=["reading and searching", "the whole site", "kb list", "a worker"],
 )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.contrib import admin
 
-from kbsite.glossary import TERMS
 from kbsite.mcp.tools import all_tools
+from kbsite.pages.glossary import TERMS
 from tests.architecture.pages import DOCS, commands_page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,7 +24,7 @@ from kbsite.webhooks.errors import ReceiverFailed
 from oauth2_provider.models import Application
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples, storage
-from transcripts.errors import NoCaptions
+from transcripts.core.errors import NoCaptions
 from transcripts.models import AuditEntry, Collection, Feed, Job, Membership, Video
 
 ada = User.objects.create_superuser("ada", password="correct horse battery")

@@ -17,7 +17,7 @@ from citations.models import Source
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from transcripts.models import Collection
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 every = frozenset(Collection.objects.values_list("pk", flat=True))
 scope, user = Scope(readable=every, writable=every), User.objects.get(username="ada")
 source = Source.objects.get(uuid="{book}")

@@ -24,7 +24,7 @@ addEventListener('message', event => {
 })
 </script>"""
 FAILURE = """
-from transcripts.errors import NoCaptions
+from transcripts.core.errors import NoCaptions
 from transcripts.models import Collection, Job
 library = Collection.objects.default()
 job = Job.objects.create(collection=library, kind="video", target="ccccccccccc")

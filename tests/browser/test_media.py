@@ -87,7 +87,7 @@ from citations.notebook import highlights
 from citations.ingest import discovery
 from citations.models import Source
 from citations.notebook.highlights import SelectedText
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 collections = frozenset((video.collection_id,))
 scope, ada = Scope(readable=collections, writable=collections), User.objects.get(username="ada")
 selected = SelectedText(exact="Sentence 6. Point 6.")
@@ -144,7 +144,7 @@ from tests.makers import make_cues, make_source, make_video
 from tests.tones import make_recording
 from transcripts import media
 from transcripts.models import Collection
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 ending, ada = "{}", User.objects.get(username="ada")
 library = Collection.objects.default()
 Collection.objects.filter(pk=library.pk).update(allows_links=True)

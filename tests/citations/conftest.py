@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from citations.models import Conversation, Source
 from citations.notebook import conversations
 from tests.citations.talks import talk_in
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Conversation, Source
 from citations.notebook import questions
 from tests.makers import make_video
-from transcripts.cues import Cue
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
+from transcripts.text.cues import Cue
 
 QUESTION = "What does backpropagation carry to the start of a network?"
 SAID = (

@@ -3,7 +3,7 @@
 import pytest
 
 from citations.passages import Locator, covering, place, place_in
-from transcripts.timecodes import milliseconds, seconds
+from transcripts.text.timecodes import milliseconds, seconds
 
 
 @pytest.mark.parametrize(

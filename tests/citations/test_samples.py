@@ -15,9 +15,9 @@ from tests.citations.documents.test_page_images import textbook
 from tests.html import text_of
 from tests.makers import make_user
 from transcripts import samples as talks
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Membership
 from transcripts.models.collections import SAMPLES_NAME
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

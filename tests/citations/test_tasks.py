@@ -27,8 +27,8 @@ from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
+from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Collection
-from transcripts.work.models import LOST_AFTER
 
 pytestmark = pytest.mark.django_db
 

@@ -32,8 +32,8 @@ from citations.search import candidates
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from tests.makers import make_cues, make_document, make_user, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Feed, Job, Membership, Transcript, Video
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -38,7 +38,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from transcripts.access import AccessLevel, needs
+from transcripts.core.access import AccessLevel, needs
 
 Ctx = Context[Any, Any]
 Handler = Callable[..., Awaitable[Any]]

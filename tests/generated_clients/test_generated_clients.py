@@ -13,7 +13,7 @@ from kbsite.models import ApiToken
 from tests.conformance import suite
 from tests.kbsite.api_walk import V1
 from tests.makers import make_user
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection
 
 HERE = Path(__file__).parent

@@ -16,14 +16,16 @@ from django.test import Client
 from citations import samples
 from citations.ingest import selection
 from citations.models import Deletion
-from kbsite import rate_limits
 from kbsite.cli import backups
+from kbsite.middleware import rate_limits
 from kbsite.models import ApiToken, SignInLink
 from tests.kbsite.cli.conftest import Kb
 from tests.kbsite.cli.conftest import kb as kb  # a fixture
 from tests.makers import make_user, make_video
-from transcripts import acquisition, audit, collections
-from transcripts.access import AccessLevel
+from transcripts.adding import acquisition
+from transcripts.core import audit
+from transcripts.core.access import AccessLevel
+from transcripts.library import collections
 from transcripts.models import AuditEntry, Collection, Membership, Role, Video
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from kbsite.postgres.account import account_for
 from tests.instance import Instance, free_port, kill, wait_until
 from tests.kbsite.cli.conftest import kb_in
 from tests.upgrades import ENVIRONMENT
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 
 @pytest.fixture(scope="module")

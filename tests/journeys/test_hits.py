@@ -6,12 +6,12 @@ from django.test import Client
 
 from citations.models import Source
 from kbsite import boot
-from kbsite.auth import Caller, everything
+from kbsite.accounts.auth import Caller, everything
 from kbsite.mcp import tool_inputs, tools
 from tests.kbsite.cli.conftest import run_here
 from tests.makers import make_source, make_video
-from transcripts.cues import Cue
 from transcripts.models import Collection
+from transcripts.text.cues import Cue
 
 TEXT = "We begin with a joke that is long. A rare word counts more."
 SECOND = 20 * TEXT.index("A rare") // len(TEXT)

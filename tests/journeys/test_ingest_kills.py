@@ -78,7 +78,7 @@ from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from citations.models import Embedding, EmbeddingSpace
 from citations.passages import SearchMode
-from transcripts.scope import Scope
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
 scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
 expected = None

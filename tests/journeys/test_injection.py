@@ -29,8 +29,8 @@ from kbsite.tui.turns import Turn, turn_content
 from tests.citations.talks import ask
 from tests.makers import make_cues, make_video
 from tests.model_standin import ModelStandIn
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -60,8 +60,8 @@ from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
 from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video, token_client
 from tests.webhook_receiver import WebhookReceiver
-from transcripts import media
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
+from transcripts.media import files as media
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
 SECRET = "Confidential seminar"

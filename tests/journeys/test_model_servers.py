@@ -12,8 +12,8 @@ from citations.providers.embedding import HashEmbedder
 from citations.search import pipeline as search_pipeline
 from tests.makers import make_video
 from tests.model_standin import Fault, ModelStandIn
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 QUESTION = "Where does backpropagation carry the error?"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.instance import Instance, kill, wait_until
-from transcripts.locks import Lock
+from transcripts.core.locks import Lock
 
 
 @pytest.fixture

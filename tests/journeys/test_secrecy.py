@@ -21,8 +21,8 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Source
-from kbsite import rate_limits
 from kbsite.mcp.server import Application
+from kbsite.middleware import rate_limits
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
 from tests.loopback import NO_TLS

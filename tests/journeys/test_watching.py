@@ -16,12 +16,12 @@ import pytest
 from tests.fork_server import Fork
 from tests.instance import Instance, kill, wait_until
 from tests.model_standin import Fault, ModelStandIn
-from transcripts import announcements
+from transcripts.core import announcements
 
 SEED = """
 from django.test import Client
 from citations.lectures import sessions
-from kbsite.auth import everything
+from kbsite.accounts.auth import everything
 from kbsite.models import ApiToken
 from tests.makers import make_document, make_user
 from transcripts.models import Collection, Job

@@ -6,7 +6,7 @@ from tests.instance import Instance, wait_until
 from tests.webhook_receiver import WebhookReceiver
 
 SEED = """
-from kbsite.auth import Caller, scope_of
+from kbsite.accounts.auth import Caller, scope_of
 from kbsite.models import WebhookKind
 from kbsite.webhooks import registry, signatures
 from tests.makers import make_user

@@ -16,9 +16,9 @@ from django.utils import timezone
 from kbsite import errors
 from kbsite.api import api
 from kbsite.api_description import TAGS
-from kbsite.api_reference import MESSAGES
 from kbsite.models import ApiToken
 from kbsite.openapi import resolve
+from kbsite.pages.api_reference import MESSAGES
 from tests.makers import (
     caption_json,
     make_cues,
@@ -28,9 +28,10 @@ from tests.makers import (
     token_client,
 )
 from tests.problems import PROBLEM
-from transcripts import captions, storage
-from transcripts.access import AccessLevel
-from transcripts.errors import InvalidInput, InvalidUrl, NoCaptions
+from transcripts import captions
+from transcripts.adding import storage
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import InvalidInput, InvalidUrl, NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
 WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"

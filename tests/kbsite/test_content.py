@@ -15,8 +15,8 @@ from django.test import Client
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_source, make_user, make_video, token_client
 from tests.problems import PROBLEM, problem
-from transcripts import storage
-from transcripts.access import AccessLevel
+from transcripts.adding import storage
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 ROOT = "/api/content/"

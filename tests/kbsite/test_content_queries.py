@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.makers import make_document, make_source, make_user, make_video, token_client
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Video
 
 ROOT = "/api/content/"

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from kbsite.event_streams import SiteHandler
+from kbsite.middleware.event_streams import SiteHandler
 from kbsite.models import ApiToken, KeyedRequest
 from kbsite.operations import UploadCheck
 from tests.makers import make_user, token_client
 from tests.problems import problem
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection
 
 V1, CONTENT = "/api/v1/", "/api/content/"

@@ -33,13 +33,13 @@ from citations.models import (
 )
 from kbsite.api import api
 from kbsite.content.views import router
-from kbsite.idempotency import HEADER
+from kbsite.middleware.idempotency import HEADER
 from kbsite.models import ApiToken, Webhook
 from tests.kbsite import declared
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
 from tests.kbsite.oauth.program import Program
 from tests.makers import SENTENCES, make_document, make_source, make_user, make_video, token_client
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Feed, Job, Membership, YouTubeGate
 
 ALL = "/"

@@ -21,8 +21,9 @@ from citations.models import SharedLink
 from citations.notebook import highlights, shared_links
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.notebook.shared_links import ShareTarget
-from kbsite import rate_limits, secret_addresses
+from kbsite import secret_addresses
 from kbsite.mcp.server import Application
+from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
 from kbsite.telemetry.logs import OriginFilter, RedactedStream
 from kbsite.telemetry.requests import WatchedRequests
@@ -31,8 +32,8 @@ from tests.kbsite.mcp.endpoint import Endpoint, served
 from tests.loopback import NO_TLS
 from tests.makers import make_paper, make_user
 from tests.serving import Serving, until
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 # A client's id is no secret: to manage its registration takes a token.

@@ -16,8 +16,8 @@ from django.utils import timezone
 from kbsite.models import ApiToken, SignInLink
 from tests.admin_pages import act, listing
 from tests.makers import make_cues, make_user, make_video, multiply
-from transcripts import media
-from transcripts.errors import RateLimited
+from transcripts.core.errors import RateLimited
+from transcripts.media import files as media
 from transcripts.models import (
     AuditEntry,
     Collection,

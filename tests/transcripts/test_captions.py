@@ -19,8 +19,7 @@ from transcripts.captions import (
     to_vtt,
     word_times_to_json,
 )
-from transcripts.cues import Cue, Word
-from transcripts.errors import (
+from transcripts.core.errors import (
     BadEncoding,
     BadJson,
     BadXml,
@@ -31,6 +30,7 @@ from transcripts.errors import (
     LiveChat,
     UnknownFormat,
 )
+from transcripts.text.cues import Cue, Word
 
 HOUR = 3_600_000
 

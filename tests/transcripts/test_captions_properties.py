@@ -22,8 +22,8 @@ from transcripts.captions import (
     to_vtt,
     word_times_to_json,
 )
-from transcripts.cues import Cue, Word
-from transcripts.errors import CaptionError
+from transcripts.core.errors import CaptionError
+from transcripts.text.cues import Cue, Word
 
 LAST = 72 * 3_600_000
 NAMES = st.sampled_from(

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from transcripts.captions import parse, to_srt, to_vtt
-from transcripts.cues import Cue, Word
+from transcripts.text.cues import Cue, Word
 
 
 def vtt(*texts: str) -> tuple[Cue, ...]:

@@ -12,9 +12,11 @@ from django.utils import timezone
 
 from tests.makers import caption_json, done, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
-from transcripts import acquisition, activity, collections, library, storage
 from transcripts import youtube as youtube_door
-from transcripts.errors import Premiere, TranscriptNotFound
+from transcripts.adding import acquisition, storage
+from transcripts.core.errors import Premiere, TranscriptNotFound
+from transcripts.library import activity, collections
+from transcripts.library import reading as library
 from transcripts.models import Collection, Feed, Job, Transcript, Video, enqueue
 from transcripts.models.jobs import JobQuerySet
 from transcripts.youtube import Listing, YouTube

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.youtube
 
 CHILD = """
 import json, socket, sys
-from transcripts.errors import YouTubeError
-from transcripts.timecodes import Target
+from transcripts.core.errors import YouTubeError
+from transcripts.text.timecodes import Target
 from transcripts.youtube import Options, YouTube
 
 port, way, rebound = int(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from transcripts import captions, library, samples
+from transcripts import captions, samples
+from transcripts.library import reading as library
 from transcripts.models import Collection, Transcript, Video
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from kbsite.celery import app, make_queue_folders
-from transcripts import acquisition, tasks
-from transcripts.errors import NoCaptions
+from transcripts import tasks
+from transcripts.adding import acquisition
+from transcripts.core.errors import NoCaptions
+from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
-from transcripts.work.models import LOST_AFTER
 
 pytestmark = pytest.mark.django_db
 

@@ -19,9 +19,9 @@ from requests.adapters import BaseAdapter
 from tests import youtube_standin as standin
 from tests.programs import run_program
 from tests.youtube_standin import Track, YouTubeStandIn
-from transcripts import errors
-from transcripts.errors import InvalidUrl, Retry, YouTubeError
-from transcripts.timecodes import Target, parse_target
+from transcripts.core import errors
+from transcripts.core.errors import InvalidUrl, Retry, YouTubeError
+from transcripts.text.timecodes import Target, parse_target
 from transcripts.youtube import FetchedTranscript, Options, YouTube, info_from_json
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
 from transcripts.youtube.values import Chapter, RequestTrace
@@ -546,7 +546,7 @@ def watch(event, arguments):
     if event == "socket.getaddrinfo":
         met.add(str(arguments[0]))
 sys.addaudithook(watch)
-from transcripts.timecodes import Target
+from transcripts.text.timecodes import Target
 from transcripts.youtube import Options, YouTube
 youtube = YouTube(Options())
 fetched = youtube.fetch(sys.argv[1])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 ENVIRONMENT = {
-    "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+    "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
     "SECRET_KEY": "only-for-tests-" * 4,
     "ALLOWED_HOSTS": "testserver,127.0.0.1",
     "EMBEDDING_PROVIDER": "fake",

@@ -14,7 +14,7 @@ from kbsite import postgres
 from kbsite.postgres import programs
 from tests.instance import Instance
 from tests.upgrades import ENVIRONMENT, FOLDER
-from transcripts.tokenizer import TOKENIZER_VERSION
+from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 # Names that PostgreSQL or Django made, also of a table or column that was renamed since.
 MADE = re.compile(

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.admin.tables import RecordAdmin
+from transcripts.core.admin.tables import RecordAdmin
 from transcripts.models import AuditEntry
 
 

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
+from transcripts.adding import acquisition
+from transcripts.core.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
 from transcripts.models import Collection, Feed, FeedEntry, Membership
 from transcripts.tasks import dispatch
 

@@ -12,13 +12,20 @@ from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, RecordAdmin, may, words
-from transcripts.errors import KnowledgeBaseError
+from transcripts.adding import acquisition
+from transcripts.core.admin.tables import (
+    QUEUED_AT_ONCE,
+    Bytes,
+    FilledFilter,
+    RecordAdmin,
+    may,
+    words,
+)
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.translation import translated
 from transcripts.forms import LanguageField
 from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
-from transcripts.translation import translated
 
 
 class PasteForm(forms.Form):

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import acquisition, transcript_rows
-from transcripts.admin.tables import (
+from transcripts.adding import acquisition, transcript_rows
+from transcripts.core.admin.tables import (
     PARSED_AT_ONCE,
     QUEUED_AT_ONCE,
     Bytes,
@@ -32,7 +32,7 @@ from transcripts.models import (
     Video,
 )
 from transcripts.tasks import dispatch
-from transcripts.timecodes import clock
+from transcripts.text.timecodes import clock
 
 LONG_VIDEO = ("description", "chapters", "languages", "tags")
 

@@ -10,13 +10,18 @@ from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
-from transcripts import acquisition, activity, conf, exports, library, sent_captions, storage
-from transcripts.access import AccessLevel, needs
+from transcripts import conf
+from transcripts.adding import acquisition, sent_captions, storage
+from transcripts.adding.transcript_rows import StorageChange
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
-from transcripts.errors import TooLarge
-from transcripts.headers import FILE_NAME, located
-from transcripts.lists import page_of
+from transcripts.core.access import AccessLevel, needs
+from transcripts.core.errors import TooLarge
+from transcripts.core.headers import FILE_NAME, located
+from transcripts.core.lists import page_of
+from transcripts.core.scope import Scope
+from transcripts.library import activity, exports
+from transcripts.library import reading as library
 from transcripts.models import Job
 from transcripts.schemas import (
     JobOut,
@@ -26,9 +31,7 @@ from transcripts.schemas import (
     VideoSearchOut,
     YouTubeOut,
 )
-from transcripts.scope import Scope
 from transcripts.tasks import send
-from transcripts.transcript_rows import StorageChange
 
 UPLOADS_AT_ONCE = 4  # times the size limit of one file, for all files of a request
 

@@ -14,12 +14,12 @@ from pydantic import (
     model_validator,
 )
 
-from transcripts import library
-from transcripts.exports import TranscriptFormat
-from transcripts.languages import code_of
-from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
+from transcripts.core.languages import code_of
+from transcripts.library import reading as library
+from transcripts.library.exports import TranscriptFormat
 from transcripts.schemas import ProblemOut
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.text.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
+from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")

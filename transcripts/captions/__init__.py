@@ -23,8 +23,8 @@ from transcripts.captions.writers import (
     word_times_to_json,
 )
 from transcripts.captions.xml_files import read_xml
-from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
-from transcripts.unexpected import told_as
+from transcripts.core.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
+from transcripts.core.unexpected import told_as
 
 __all__ = [
     "MAX_BYTES",

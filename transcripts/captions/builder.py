@@ -7,11 +7,11 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from transcripts.caption_errors import ClockRestarts
+from transcripts.captions.caption_errors import ClockRestarts
 from transcripts.captions.speech import clean, pieces
-from transcripts.cues import Cue, Word
-from transcripts.errors import CaptionsTooLarge, EmptyCaptions
-from transcripts.timecodes import MAX_SECONDS
+from transcripts.core.errors import CaptionsTooLarge, EmptyCaptions
+from transcripts.text.cues import Cue, Word
+from transcripts.text.timecodes import MAX_SECONDS
 
 LAST_MOMENT: Final = MAX_SECONDS * 1000  # a later stamp is a mistake
 MAX_CUES: Final = 300_000  # one a second for longer than any video

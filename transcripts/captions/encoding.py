@@ -3,7 +3,7 @@
 import codecs
 from typing import Final
 
-from transcripts.errors import BadEncoding
+from transcripts.core.errors import BadEncoding
 
 # UTF-32's little-endian mark begins with UTF-16's: it has to be tried first.
 _MARKS: Final = (

@@ -7,7 +7,7 @@ from typing import Final
 
 from transcripts.captions.pasted_text import is_panel
 from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
-from transcripts.errors import HtmlPage, UnknownFormat
+from transcripts.core.errors import HtmlPage, UnknownFormat
 
 
 class CaptionKind(Enum):

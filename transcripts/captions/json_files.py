@@ -7,9 +7,9 @@ from typing import Final
 
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import clean, label, language_tag
-from transcripts.cues import Word
-from transcripts.errors import BadJson, LiveChat
-from transcripts.timecodes import is_video_id
+from transcripts.core.errors import BadJson, LiveChat
+from transcripts.text.cues import Word
+from transcripts.text.timecodes import is_video_id
 
 _CHAT: Final = re.compile(
     r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:'

@@ -16,7 +16,7 @@ from transcripts.captions.builder import (
     speaking_time,
 )
 from transcripts.captions.speech import clean, lines, pieces
-from transcripts.errors import CaptionsTooLarge
+from transcripts.core.errors import CaptionsTooLarge
 
 _ROW: Final = re.compile(
     r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?"

@@ -5,7 +5,7 @@ import re
 from html.entities import html5
 from typing import Final
 
-from transcripts.errors import CaptionsTooLarge
+from transcripts.core.errors import CaptionsTooLarge
 
 MAX_LABEL: Final = 300  # characters of an id or a title
 MAX_LINES: Final = 1_500_000

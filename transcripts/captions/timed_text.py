@@ -10,7 +10,7 @@ from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import label, language_tag, plain
 from transcripts.captions.speech import lines as split_lines
 from transcripts.captions.voices import Voices
-from transcripts.cues import Word
+from transcripts.text.cues import Word
 
 _FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
 _WINDOW: Final = 3  # lines that a player's caption window keeps

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import repeat
 
 from transcripts.captions.speech import escaped, protected
-from transcripts.cues import Cue, Word
+from transcripts.text.cues import Cue, Word
 
 Row = list[int | str]
 

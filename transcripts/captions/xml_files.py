@@ -10,8 +10,8 @@ from defusedxml.ElementTree import ParseError, fromstring
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import clean, language_tag, plain, without_unsafe
 from transcripts.captions.voices import Voices, name_of
-from transcripts.cues import Word
-from transcripts.errors import BadXml
+from transcripts.core.errors import BadXml
+from transcripts.text.cues import Word
 
 _XML: Final = "{http://www.w3.org/XML/1998/namespace}"
 _LANGUAGE: Final = f"{_XML}lang"

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from transcripts.table_creation import CreateModels
+from transcripts.core.table_creation import CreateModels
 
 ALPHABET = r"""
 CREATE FUNCTION cuebase_alphabet(value text) RETURNS text

@@ -7,10 +7,10 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.alphabet import alphabetical
-from transcripts.errors import CollectionNotFound
-from transcripts.sanitize import clean
-from transcripts.scope import Scope
+from transcripts.core.alphabet import alphabetical
+from transcripts.core.errors import CollectionNotFound
+from transcripts.core.sanitize import clean
+from transcripts.core.scope import Scope
 
 FIRST_NAME: Final = gettext_noop("My collection")  # until somebody gives it another
 SAMPLES_NAME: Final = gettext_noop("Sample library")

@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import clock
-from transcripts.alphabet import alphabetical
+from transcripts.core import clock
+from transcripts.core.alphabet import alphabetical
 from transcripts.models.collections import Collection, VisibleQuerySet
-from transcripts.timecodes import Target
+from transcripts.text.timecodes import Target
 
 
 class FeedQuerySet(VisibleQuerySet["Feed"]):

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from django.db.models import BooleanField, Func, Q
 
-from transcripts.caption_errors import ClockRestarts, SameText
-from transcripts.errors import KnowledgeBaseError
-from transcripts.media_errors import MediaWithoutCaptions
+from transcripts.captions.caption_errors import ClockRestarts, SameText
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.models.media_errors import MediaWithoutCaptions
 from transcripts.models.videos import Video
 
 MAX_PROBLEMS = 1_000  # of one job

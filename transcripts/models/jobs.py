@@ -13,10 +13,13 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import clock, locks
-from transcripts.caption_errors import SameText
-from transcripts.errors import JobNotFound, KnowledgeBaseError
-from transcripts.locks import Lock
+from transcripts.captions.caption_errors import SameText
+from transcripts.core import clock, locks
+from transcripts.core.errors import JobNotFound, KnowledgeBaseError
+from transcripts.core.locks import Lock
+from transcripts.core.scope import Scope
+from transcripts.core.work import lanes
+from transcripts.core.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 from transcripts.models.collections import Collection, readable
 from transcripts.models.feeds import Feed
 from transcripts.models.job_parts import (
@@ -28,9 +31,6 @@ from transcripts.models.job_parts import (
     read_row,
 )
 from transcripts.models.videos import Video
-from transcripts.scope import Scope
-from transcripts.work import lanes
-from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 ENQUEUE_TRIES = 3
 

@@ -10,11 +10,11 @@ from django.db.models.functions import Coalesce, Now, NullIf, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from transcripts.core.sanitize import is_uuid
+from transcripts.core.scope import Scope
 from transcripts.models.collections import Collection, Deletable, DeletableQuerySet, VisibleQuerySet
-from transcripts.player import Player, player_of
-from transcripts.sanitize import is_uuid
-from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
+from transcripts.models.player import Player, player_of
+from transcripts.text.timecodes import watch_url
 
 KEY_LENGTH = 200
 # Videos of which nothing plays, as ``Video.player`` says of one.

@@ -7,8 +7,8 @@ from django.db import models, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from transcripts import clock
-from transcripts.errors import GateClosed, KnowledgeBaseError
+from transcripts.core import clock
+from transcripts.core.errors import GateClosed, KnowledgeBaseError
 
 COOL_DOWN_MINUTES = (15, 30, 60, 120)
 OUTAGE_REQUESTS, OUTAGE_MINUTES = 3, 5

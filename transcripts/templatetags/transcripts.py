@@ -15,9 +15,9 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
-from transcripts.languages import name_of
-from transcripts.timecodes import clock, spoken_length
-from transcripts.translation import translated
+from transcripts.core.languages import name_of
+from transcripts.core.translation import translated
+from transcripts.text.timecodes import clock, spoken_length
 
 register = template.Library()
 register.filter(clock)

@@ -8,14 +8,15 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from transcripts import acquisition, activity
-from transcripts.announcements import JOBS
-from transcripts.errors import Forbidden
-from transcripts.scope import Scope
+from transcripts.adding import acquisition
+from transcripts.core.announcements import JOBS
+from transcripts.core.errors import Forbidden
+from transcripts.core.scope import Scope
+from transcripts.core.views import events
+from transcripts.core.views.events import EventStream, Fragment
+from transcripts.core.views.requests import PageRequest, redirect_with_message
+from transcripts.library import activity
 from transcripts.tasks import dispatch, send
-from transcripts.views import events
-from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, redirect_with_message
 
 
 @require_safe

@@ -8,11 +8,11 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import collections
-from transcripts.errors import Conflict, InvalidInput
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.views.requests import PageRequest, redirect_with_message
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
+from transcripts.library import collections
 from transcripts.models import Collection, Role
-from transcripts.views.requests import PageRequest, redirect_with_message
 
 
 @require_POST

@@ -9,12 +9,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import acquisition, activity, channels, feed_entries
+from transcripts.adding import acquisition, feed_entries
+from transcripts.core.views.requests import PageRequest, offset_of, redirect_with_message
 from transcripts.forms import ScheduleForm, require_valid
+from transcripts.library import activity, channels
 from transcripts.models import Feed
 from transcripts.tasks import send
-from transcripts.timecodes import target_url, watch_url
-from transcripts.views.requests import PageRequest, offset_of, redirect_with_message
+from transcripts.text.timecodes import target_url, watch_url
 
 PAGE_SIZE: Final = 100  # entries
 

@@ -13,11 +13,12 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from transcripts import collections, media
-from transcripts.errors import InvalidInput
-from transcripts.locks import release_connection
+from transcripts.core.errors import InvalidInput
+from transcripts.core.locks import release_connection
+from transcripts.core.views.requests import PageRequest, back
+from transcripts.library import collections
+from transcripts.media import files as media
 from transcripts.models import PlayableFile
-from transcripts.views.requests import PageRequest, back
 
 RANGE: Final = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 # Browsers must not run a file's content as part of this site: no sniffing, no scripts.

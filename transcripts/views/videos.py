@@ -10,13 +10,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
-from transcripts import acquisition, collections, exports, library
-from transcripts.errors import NotFound
-from transcripts.exports import TranscriptFormat
+from transcripts.adding import acquisition
+from transcripts.core.errors import NotFound
+from transcripts.core.views.requests import PageRequest, fragment, redirect_with_message
 from transcripts.forms import FetchForm, require_valid
+from transcripts.library import collections, exports
+from transcripts.library import reading as library
+from transcripts.library.exports import TranscriptFormat
 from transcripts.models import Thumbnail, Video
 from transcripts.tasks import send
-from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
 ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 

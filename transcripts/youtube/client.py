@@ -6,14 +6,14 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import BaseAdapter
 
-from transcripts.errors import (
+from transcripts.core.errors import (
     InvalidUrl,
     NetworkProblem,
     VideoRemoved,
     YouTubeChanged,
     YouTubeError,
 )
-from transcripts.timecodes import Target, is_video_id
+from transcripts.text.timecodes import Target, is_video_id
 from transcripts.youtube import extractor, second_opinion
 from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import loopback_from_environment, session

@@ -10,9 +10,9 @@ from yt_dlp import YoutubeDL
 from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
-from transcripts import errors
-from transcripts.sanitize import clean
-from transcripts.timecodes import Target, is_video_id, target_url, watch_url
+from transcripts.core import errors
+from transcripts.core.sanitize import clean
+from transcripts.text.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json

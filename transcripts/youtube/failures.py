@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from transcripts import errors
+from transcripts.core import errors
 from transcripts.youtube.values import RequestTrace
 
 _Maker = Callable[[str], errors.YouTubeError]

@@ -13,7 +13,7 @@ import requests
 import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from transcripts.errors import HostRefused, NetworkProblem, ResponseTooLarge
+from transcripts.core.errors import HostRefused, NetworkProblem, ResponseTooLarge
 from transcripts.youtube.public_addresses import NotPublic, connect_publicly
 from transcripts.youtube.values import Options, RequestTrace
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from transcripts.sanitize import clean
-from transcripts.timecodes import is_video_id
+from transcripts.core.sanitize import clean
+from transcripts.text.timecodes import is_video_id
 from transcripts.youtube.tracks import Track, available, make_track
 from transcripts.youtube.values import Chapter, VideoInfo
 

@@ -12,9 +12,9 @@ from youtube_transcript_api import (
     YouTubeTranscriptApi,
 )
 
-from transcripts.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
-from transcripts.sanitize import clean
-from transcripts.timecodes import watch_url
+from transcripts.core.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
+from transcripts.core.sanitize import clean
+from transcripts.text.timecodes import watch_url
 from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import session
 from transcripts.youtube.tracks import Track, available, choose, fetched, make_track

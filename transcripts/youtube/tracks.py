@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
-from transcripts import captions, errors
+from transcripts import captions
+from transcripts.core import errors
 from transcripts.youtube.failures import withheld, wrong_video
 from transcripts.youtube.values import FetchedTranscript, Options, Origin, VideoInfo
 

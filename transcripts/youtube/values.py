@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from transcripts.caption_errors import ClockRestarts
-from transcripts.cues import Cue
-from transcripts.errors import YouTubeError
+from transcripts.captions.caption_errors import ClockRestarts
+from transcripts.core.errors import YouTubeError
+from transcripts.text.cues import Cue
 
 Origin = Literal["manual", "auto", "translated"]
 

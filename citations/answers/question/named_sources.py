@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from citations.answers.question.router import asks_for_the_whole
 from citations.answers.question.wording import LISTS, any_of, content_words, without
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 MAX_NAMED: Final = 3  # titles that one mention may mean: the parts of a series
 MAX_TITLE: Final = 300  # characters of a title that are compared

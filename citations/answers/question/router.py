@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from citations.answers.answer import Breadth, QuestionPart, Route
 from citations.answers.question.wording import any_of, content_words, is_question, separated, split
 from citations.text.sentences import QUESTION_MARKS
-from transcripts.errors import KnowledgeBaseError
-from transcripts.queries import require_words
-from transcripts.sanitize import clean
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.sanitize import clean
+from transcripts.text.queries import require_words
 
 Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
 """Embed texts as vectors of length 1, shape (n, dimensions)."""

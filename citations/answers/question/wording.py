@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from citations.text.sentences import QUESTION_MARKS
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
 MAX_CONTEXT: Final = 400  # characters of earlier questions

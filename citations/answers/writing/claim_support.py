@@ -13,7 +13,7 @@ from citations.answers.writing.excerpts import MAX_EXCERPT, Pick, sentences
 from citations.answers.writing.sentence_ranking import EMPTY, Rate, covered, stem, stems
 from citations.text.alignment import common, window
 from citations.text.sentences import FULL_STOPS, STOPS, asks
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 Contains: TypeAlias = Callable[[str, Sequence[str]], bool]
 """Tell whether one of some texts has a quote word for word."""

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from citations.answers.writing.json_output import begins_json, read_claims
 from citations.text import sentences
 from citations.text.sentences import FULL_STOPS, STOPS
-from transcripts.sanitize import clean
+from transcripts.core.sanitize import clean
 
 MAX_LINE: Final = 12_000  # characters
 MAX_CHARACTERS: Final = 60_000  # of an answer

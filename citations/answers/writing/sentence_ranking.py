@@ -26,7 +26,7 @@ from citations.answers.writing.answer_types import (
 )
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
 from citations.text.sentences import asks, ends_with_stop
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """Return the cosine of each sentence with a question; None where that cannot be measured."""

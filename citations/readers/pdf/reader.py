@@ -30,7 +30,7 @@ from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
-from transcripts.unexpected import told_as
+from transcripts.core.unexpected import told_as
 
 VERSION = "pdf 2"  # stored in ``Document.read_by``: a change makes documents be read again
 PICTURE_TYPE = "image/webp"  # of ``render``

@@ -12,8 +12,8 @@ from citations.lectures.windows import Utterance
 from citations.models import Citation, LectureSession, Segment, Source, Window, WindowOutcome
 from tests.admin_pages import listing
 from tests.makers import make_document
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 OUTCOMES = [
     WindowOutcome.CITED,

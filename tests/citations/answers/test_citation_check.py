@@ -20,8 +20,8 @@ from citations.text import blocks
 from tests.citations.talks import SAID, talk_in
 from tests.makers import make_cues, make_video
 from tests.model_standin import Fault, ModelStandIn
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

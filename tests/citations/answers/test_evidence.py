@@ -19,10 +19,10 @@ from citations.providers import registry
 from citations.readers import source_blocks
 from citations.text import blocks
 from tests.makers import embed, make_document, make_video
-from transcripts.cues import Cue
-from transcripts.errors import EmptyQuery
+from transcripts.core.errors import EmptyQuery
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

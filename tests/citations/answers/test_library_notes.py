@@ -11,8 +11,8 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source, State
 from tests.makers import make_video
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Job
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

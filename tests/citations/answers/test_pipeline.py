@@ -19,10 +19,10 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.makers import make_document, make_video
-from transcripts.cues import Cue
-from transcripts.errors import EmptyQuery, InvalidInput
+from transcripts.core.errors import EmptyQuery, InvalidInput
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

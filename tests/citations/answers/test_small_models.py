@@ -22,8 +22,8 @@ from citations.text import blocks
 from tests.citations.answers.small_model_outputs import FACTS, Numbers, outputs
 from tests.makers import make_cues, make_video
 from tests.model_standin import ModelStandIn
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -21,9 +21,9 @@ from citations.providers.prompts import Prompt, prompt_tokens
 from tests.citations.answers.follow_up_turns import TURNS
 from tests.fake_llm import FakeLlm
 from tests.makers import make_document, make_video
-from transcripts.cues import Cue
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
+from transcripts.text.cues import Cue
 
 TURNS_BEFORE = [
     ("What is gradient descent?", "It moves weights against the gradient."),

@@ -19,10 +19,10 @@ from citations.passages import Locator, PassageSource
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import QUESTION, talk_in
 from tests.makers import make_user, token_client
-from transcripts.access import AccessLevel
-from transcripts.errors import Unavailable
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import Unavailable
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
-from transcripts.scope import Scope
 
 V1 = "/api/v1/"
 

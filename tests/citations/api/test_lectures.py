@@ -31,9 +31,9 @@ from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
 from tests.makers import make_document, make_user, make_video, token_client
 from tests.problems import problem
-from transcripts.access import AccessLevel
-from transcripts.cues import Cue
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Role
+from transcripts.text.cues import Cue
 
 V1 = "/api/v1/"
 SAID = (

@@ -18,7 +18,7 @@ from tests.makers import (
     token_client,
 )
 from tests.problems import problem
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Role
 
 V1 = "/api/v1/"

@@ -11,7 +11,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Archive, Document, Source
 from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video, token_client
-from transcripts import acquisition
+from transcripts.adding import acquisition
 from transcripts.models import Collection, Job, Role, Video
 
 NOTES = b"# Walruses\n\nThey rest on the ice.\n"

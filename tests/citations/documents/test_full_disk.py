@@ -16,9 +16,9 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Source, State
 from citations.samples import TEXTBOOK
 from tests.full_disk import SmallDisk, small_disk
+from transcripts.core.scope import Scope
+from transcripts.core.work.disk import StorageFull
 from transcripts.models import Collection
-from transcripts.scope import Scope
-from transcripts.work.disk import StorageFull
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -16,8 +16,8 @@ from citations.readers.pdf import reader as pdf_reader
 from citations.samples import TEXTBOOK
 from citations.text.occurrences import SearchTerm
 from tests.makers import make_paper
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

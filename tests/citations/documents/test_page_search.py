@@ -6,8 +6,8 @@ from citations.documents import page_search
 from citations.documents.page_search import Closeness, MatchPlace, PageMatches
 from citations.models import Source
 from tests.makers import make_paper
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from citations.quotes import source_texts
 from citations.readers.page import Paragraph, ReadPage
 from citations.text.occurrences import SearchTerm
 from tests.makers import make_paper, make_source, make_video
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = pytest.mark.django_db
 

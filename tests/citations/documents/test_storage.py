@@ -18,7 +18,7 @@ from citations.readers.pagination import MAX_PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
 from tests.connections import another_connection
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 from transcripts.models import Collection
 
 SAMPLE = Path(document_storage.__file__).parents[1] / "sample" / "counting-waiting-keeping-time.pdf"

@@ -9,8 +9,8 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.makers import make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

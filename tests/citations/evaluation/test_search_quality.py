@@ -17,8 +17,8 @@ from citations.search import judgments
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_document, make_source, make_user, make_video
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -14,8 +14,8 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Guide, Node, Source
 from citations.quotes import source_texts
 from tests.citations.talks import talk_in
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.fake_llm import FakeLlm
 from tests.makers import make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -10,11 +10,11 @@ from citations.ingest.selection import select
 from citations.lectures import sessions
 from citations.models import Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.captions import to_vtt
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
+from transcripts.core.scope import Scope
 from transcripts.models import CaptionOrigin, Collection, Transcript, Video
-from transcripts.scope import Scope
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from citations.models import Source, SourceKind, State
 from citations.providers import registry
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_user, make_video
-from transcripts import locks
+from transcripts.core import locks
 from transcripts.models import Collection
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]

@@ -30,12 +30,12 @@ from citations.vectors import store as vector_store
 from tests.connections import another_connection
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_video
-from transcripts.cues import Cue
-from transcripts.errors import Retry
-from transcripts.locks import Lock
+from transcripts.core.errors import Retry
+from transcripts.core.locks import Lock
+from transcripts.core.scope import Scope
+from transcripts.core.work.retry import POLICIES
 from transcripts.models import Collection, Transcript, Video
-from transcripts.scope import Scope
-from transcripts.work.retry import POLICIES
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -17,10 +17,11 @@ from citations.quotes.matching import Verdict
 from citations.text.sentences import is_punctuated, split
 from tests.citations.providers.test_punctuation import SENTENCES
 from tests.makers import caption_json, make_cues, make_video
-from transcripts import bm25, storage, transcript_rows
-from transcripts.cues import Cue
+from transcripts.adding import storage, transcript_rows
+from transcripts.adding.transcript_rows import StorageChange
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
-from transcripts.transcript_rows import StorageChange
+from transcripts.text import bm25
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -13,10 +13,10 @@ from citations.lectures import sessions
 from citations.library.items import list_items
 from citations.models import Citation, Deletion, LectureSession, Source, State, Window
 from tests.makers import caption_json, make_cues, make_paper, make_source, make_user, make_video
-from transcripts import storage
-from transcripts.errors import Forbidden, InvalidInput, NotFound
+from transcripts.adding import storage
+from transcripts.core.errors import Forbidden, InvalidInput, NotFound
+from transcripts.core.scope import Scope
 from transcripts.models import AuditEntry, Collection, Job, Transcript, Video
-from transcripts.scope import Scope
 
 
 @pytest.fixture

@@ -13,12 +13,14 @@ from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.quotes import source_texts
 from tests.contention import run_against
 from tests.makers import caption_json, make_citation, make_cues, make_video
-from transcripts import bm25, captions, storage, transcript_rows
-from transcripts.audit import Action
-from transcripts.errors import InvalidInput
+from transcripts import captions
+from transcripts.adding import storage, transcript_rows
+from transcripts.adding.transcript_rows import StorageChange
+from transcripts.core.audit import Action
+from transcripts.core.errors import InvalidInput
+from transcripts.core.scope import Scope
 from transcripts.models import AuditEntry, Collection, Transcript, TranscriptIndex
-from transcripts.scope import Scope
-from transcripts.transcript_rows import StorageChange
+from transcripts.text import bm25
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

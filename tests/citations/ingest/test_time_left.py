@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from citations.ingest import time_left
 from citations.models import Chunking, Source, SourceKind, State
-from transcripts import activity
-from transcripts.errors import Blocked
+from transcripts.core.errors import Blocked
+from transcripts.core.scope import Scope
+from transcripts.library import activity
 from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

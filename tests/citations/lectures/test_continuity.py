@@ -17,8 +17,8 @@ from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_document
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 SAID = "The sum of the first numbers is half of the last one times the one after it."
 GAUSS = "Gauss found the sum of the first numbers by the last one, a boy in school at the time."

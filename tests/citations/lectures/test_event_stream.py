@@ -11,7 +11,7 @@ from django.utils import timezone
 from citations.lectures import event_stream, events
 from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from citations.schemas.lectures import SegmentEventOut
-from transcripts import announcements
+from transcripts.core import announcements
 from transcripts.models import Collection
 
 

@@ -8,10 +8,10 @@ from citations.lectures import recording, sessions, speech
 from citations.lectures.windows import Utterance
 from citations.models import LectureSession, Source, Window
 from tests.makers import make_video
-from transcripts import library
-from transcripts.errors import Conflict, InvalidInput
+from transcripts.core.errors import Conflict, InvalidInput
+from transcripts.core.scope import Scope
+from transcripts.library import reading as library
 from transcripts.models import Collection, Video
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 

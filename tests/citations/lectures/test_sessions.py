@@ -32,17 +32,17 @@ from citations.models import (
 from citations.schemas.lectures import CitedEventOut
 from tests.contention import run_against
 from tests.makers import make_cues, make_document, make_user, make_video
-from transcripts import collections
-from transcripts.cues import Cue
-from transcripts.errors import (
+from transcripts.core.errors import (
     CollectionNotFound,
     Forbidden,
     InvalidInput,
     TooLarge,
     TranscriptNotFound,
 )
+from transcripts.core.scope import NOTHING, Scope
+from transcripts.library import collections
 from transcripts.models import Collection, Role
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 pytestmark = pytest.mark.django_db
 

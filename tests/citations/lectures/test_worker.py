@@ -46,9 +46,9 @@ from tests.citations.providers import tiny_models
 from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
 from tests.model_standin import Fault, ModelStandIn
 from tests.programs import run_program
-from transcripts.errors import Forbidden, InvalidInput
+from transcripts.core.errors import Forbidden, InvalidInput
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -907,7 +907,7 @@ def _wait_until(is_so: Callable[[], bool], *, seconds: float = 20) -> None:
 
 ENDS = """
 import os, time
-os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "kbsite.settings.django"
 import django
 django.setup()
 from citations.lectures import worker as live

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transcripts.bm25 import idf, length_norm, score_formula
-from transcripts.stemming import stem, stems
-from transcripts.tokenizer import is_lone, is_unspaced, query_counts, tokenize, units
+from transcripts.text.bm25 import idf, length_norm, score_formula
+from transcripts.text.stemming import stem, stems
+from transcripts.text.tokenizer import is_lone, is_unspaced, query_counts, tokenize, units
 
 
 class Text(NamedTuple):

@@ -23,8 +23,8 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexBlock, LexEntry, LexPack, Source
 from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts import conf
-from transcripts.bm25 import Index, Parameters, length_norm, score_formula
 from transcripts.models import Collection
+from transcripts.text.bm25 import Index, Parameters, length_norm, score_formula
 
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 
@@ -47,8 +47,8 @@ def within(*sources: Source, start: int | None = None, end: int | None = None) -
 
 
 def expected(text: str, *, limit: int) -> list[ChunkScore]:
-    """Rank all chunks there are by one index of ``transcripts.bm25``, which knows neither numpy nor
-    the lexicon.
+    """Rank all chunks there are by one index of ``transcripts.text.bm25``, which knows neither
+    numpy nor the lexicon.
     """
     rows = list(Chunk.objects.order_by("position").values_list("position", "text"))
     return [

@@ -29,8 +29,8 @@ from citations.models import Source
 from tests.citations.lexical import naive
 from tests.citations.lexical.naive import Text
 from tests.makers import make_document, replace_chunks
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 # Few words, so that they meet often; forms of one, which languages treat differently; a script
 # without blanks, of which single characters are found too; and a word that is longer than what is

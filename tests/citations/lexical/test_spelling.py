@@ -9,8 +9,8 @@ from citations.lexical import merging, spelling
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
 from tests.makers import make_document
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 TEXTS = (

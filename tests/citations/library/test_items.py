@@ -11,10 +11,10 @@ from citations.library import filters
 from citations.library.items import LibraryQuery, list_items
 from citations.models import LectureSession, Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
-from transcripts.alphabet import alphabet_key
-from transcripts.errors import CollectionNotFound
+from transcripts.core.alphabet import alphabet_key
+from transcripts.core.errors import CollectionNotFound
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Feed, Transcript, Video
-from transcripts.scope import NOTHING, Scope
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from citations.library import reading_progress
 from citations.library.items import LibraryQuery, list_items
 from citations.models import ReadingProgress, Source
 from tests.makers import make_document, make_user, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Video
-from transcripts.scope import Scope
 
 HOUR = 3_600_000
 

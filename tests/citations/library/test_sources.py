@@ -7,9 +7,9 @@ from citations.library.filters import Filter
 from citations.library.sources import Counts, list_sources, of_videos
 from citations.models import Source, State
 from tests.makers import make_cues, make_source, make_video
-from transcripts.errors import CollectionNotFound
+from transcripts.core.errors import CollectionNotFound
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 
 def make_sources(collection: Collection, *states: str) -> list[Source]:

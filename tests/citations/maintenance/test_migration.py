@@ -22,8 +22,8 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_cues, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 OTHER = EmbeddingChoice(provider="fake", model="others", dimensions=32)
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]

@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from citations.models import Answer, Citation, Conversation, Source
 from citations.notebook import answers, conversations, notes
 from tests.citations.talks import finished_answer, talk_in
-from transcripts.errors import Conflict
+from transcripts.core.errors import Conflict
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 
 def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(

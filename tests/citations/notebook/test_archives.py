@@ -31,11 +31,11 @@ from citations.notebook import archive as archive_file
 from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
 from tests.makers import make_paper, make_source, make_user, make_video, make_wav
-from transcripts import media
-from transcripts.cues import Cue
-from transcripts.errors import Conflict
+from transcripts.core.errors import Conflict
+from transcripts.core.scope import NOTHING, Scope
+from transcripts.media import files as media
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from citations.notebook import answers, conversations
 from tests.citations.talks import QUESTION, again, ask, finished_answer, talk_in
 from tests.contention import run_against
 from tests.makers import make_user
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 
 def test_only_the_sources_that_were_chosen_are_asked(

@@ -8,9 +8,9 @@ from citations.notebook import entries, highlights, notes
 from citations.notebook.entries import EntryPage
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from tests.makers import make_paper, make_user
-from transcripts import collections
+from transcripts.core.scope import Scope
+from transcripts.library import collections
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 
 @pytest.fixture

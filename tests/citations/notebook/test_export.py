@@ -14,8 +14,8 @@ from citations.notebook import conversations
 from citations.notebook.export import ExportFormat, export
 from tests.makers import make_citation, make_paper
 from transcripts.conf import public_url
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 EVIL = '<script>alert(1)</script> [x](javascript:alert) {} \\ & " # `'
 

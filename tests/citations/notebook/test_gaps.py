@@ -10,8 +10,8 @@ from citations.models import Highlight, Source
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightNotes, PlacedHighlight, SelectedText
 from tests.makers import make_paper
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 SAID = "Old oracles sign what an oracle saw in 1986."
 

@@ -35,9 +35,9 @@ from citations.notebook.obsidian import FileNames
 from citations.quotes import source_texts
 from citations.readers.formats import FORMATS
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
-from transcripts.errors import InvalidInput, KnowledgeBaseError, TooLarge
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, TooLarge
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 SAID = "Error 404 means that the page is missing."
 

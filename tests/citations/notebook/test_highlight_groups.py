@@ -11,8 +11,8 @@ from citations.notebook import highlight_groups, highlights
 from citations.notebook.highlight_groups import GroupedPage
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
 from tests.makers import make_paper, make_source, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 WORDS = ("One", "Two", "Three", "Four")
 

@@ -20,11 +20,11 @@ from citations.notebook.highlights import (
     SelectedText,
 )
 from tests.makers import caption_json, make_cues, make_paper, make_source, make_user, make_video
-from transcripts import storage
-from transcripts.cues import Cue
-from transcripts.errors import Forbidden, InvalidInput
+from transcripts.adding import storage
+from transcripts.core.errors import Forbidden, InvalidInput
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Role
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 SAID = "Backpropagation carries the error"
 

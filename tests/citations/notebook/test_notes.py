@@ -11,9 +11,9 @@ from citations.models import Answer, Note, Source
 from citations.notebook import answers, conversations, notes
 from tests.citations.talks import QUESTION, again, finished_answer, talk_in
 from tests.makers import make_user
-from transcripts.errors import Conflict, Forbidden, InvalidInput
+from transcripts.core.errors import Conflict, Forbidden, InvalidInput
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 
 @pytest.fixture

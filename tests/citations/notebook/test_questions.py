@@ -13,9 +13,9 @@ from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions
 from tests.citations.talks import QUESTION, again, age, ask, finished_answer, talk_in
-from transcripts.errors import EmptyQuery, InvalidInput, NotFound
+from transcripts.core.errors import EmptyQuery, InvalidInput, NotFound
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 LONG = tuple(
     f"{text} {'So it went on for a while in the hall that day, and nobody asked. ' * 6}"

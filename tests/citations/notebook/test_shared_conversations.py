@@ -13,9 +13,9 @@ from citations.notebook import conversations, notes, shared_conversations
 from citations.notebook.export import ExportFormat, render
 from tests.citations.talks import finished_answer, talk_in
 from tests.makers import make_user
-from transcripts.errors import CollectionNotFound, InvalidInput
+from transcripts.core.errors import CollectionNotFound, InvalidInput
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 OTHER = ("Gradients are followed down by every weight of a network, step after step.",)
 

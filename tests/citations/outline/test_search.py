@@ -9,8 +9,8 @@ from citations.models import Level, Node, Source, Topic
 from citations.outline import search as outline_search
 from citations.outline import topics
 from tests.citations.answers.test_evidence import lecture
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Transcript, Video
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

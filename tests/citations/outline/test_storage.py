@@ -27,9 +27,9 @@ from citations.readers.page import ReadPage
 from kbsite.celery import app
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_paper, make_video
-from transcripts.cues import Cue
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Video
-from transcripts.scope import Scope
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -10,8 +10,8 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Level, Node, Source, Topic, TopicMember
 from citations.outline import topics
 from tests.makers import make_video
-from transcripts.cues import Cue
 from transcripts.models import Collection
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -16,7 +16,7 @@ from citations.providers.embedding import LocalEmbedder
 from citations.providers.inventory import models_to_fetch
 from tests.citations.providers import tiny_models
 from tests.hub_standin import CHUNK, TOKEN, Fault, HubStandIn
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 NAME = "somebody/tiny"
 WEIGHTS = "model.safetensors"

@@ -10,7 +10,7 @@ from citations.providers.inventory import ModelEntry, configured_models, models_
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 CROSS = "cross-encoder/ms-marco-MiniLM-L-12-v2"

@@ -23,8 +23,8 @@ from citations.search import pipeline as search_pipeline
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.makers import make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 CROSS = "cross-encoder/ms-marco-MiniLM-L-12-v2"

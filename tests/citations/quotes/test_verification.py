@@ -20,10 +20,10 @@ from citations.quotes import source_texts, verification
 from citations.quotes.matching import Verdict
 from citations.readers.page import Paragraph, ReadPage
 from tests.makers import make_cues, make_paper, make_video
-from transcripts import storage
-from transcripts.cues import Cue
+from transcripts.adding import storage
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
+from transcripts.text.cues import Cue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

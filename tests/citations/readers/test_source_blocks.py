@@ -7,7 +7,7 @@ from citations.text import chunking as text_chunking
 from citations.text.chunking import chunk
 from tests.makers import make_cues, make_video
 from transcripts import captions
-from transcripts.cues import Cue, Word
+from transcripts.text.cues import Cue, Word
 
 CUES = [Cue(0, 1000, "first words"), Cue(1000, 3000, "second words"), Cue(3000, 4000, "third")]
 

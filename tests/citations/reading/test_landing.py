@@ -16,10 +16,10 @@ from citations.providers import registry
 from citations.reading import landing
 from citations.search import chunk_rows
 from citations.search import pipeline as search_pipeline
-from kbsite.auth import everything
+from kbsite.accounts.auth import everything
 from tests.makers import make_paper, make_source, make_video
-from transcripts.cues import Cue
 from transcripts.models import Collection, Transcript
+from transcripts.text.cues import Cue
 
 TALK = "dQw4w9WgXcQ"
 TEXT = ("We begin with a joke.", "A rare word counts more.", "The end is near.")

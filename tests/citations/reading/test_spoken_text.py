@@ -13,7 +13,7 @@ from citations.reading.spoken_text import (
     speeches,
 )
 from transcripts.captions import parse
-from transcripts.cues import Cue
+from transcripts.text.cues import Cue
 
 
 def spoken(*texts: str, seconds: int = 5, pause: int = 0) -> SpokenText:

@@ -7,8 +7,8 @@ from citations.passages import SearchMode
 from citations.search import pipeline as search_pipeline
 from citations.search.candidates import CandidateHit
 from tests.makers import embed, make_source, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

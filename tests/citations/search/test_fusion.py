@@ -12,7 +12,7 @@ from citations.search.fusion import (
     rrf,
     spread,
 )
-from transcripts.tokenizer import tokenize
+from transcripts.text.tokenizer import tokenize
 
 
 def test_scores_are_sums_of_reciprocal_ranks_and_say_their_parts():

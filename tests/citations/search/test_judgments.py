@@ -7,9 +7,9 @@ from citations.models import Chunk, Mark, Source
 from citations.search import judgments
 from citations.search.candidates import fetch
 from tests.makers import make_document, make_source, make_user, make_video, replace_chunks
-from transcripts.errors import EmptyQuery
+from transcripts.core.errors import EmptyQuery
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = pytest.mark.django_db
 

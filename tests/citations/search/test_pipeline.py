@@ -35,11 +35,11 @@ from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.citations.talks import talk_in
 from tests.makers import embed, make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
-from transcripts import locks
-from transcripts.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
-from transcripts.locks import Lock
+from transcripts.core import locks
+from transcripts.core.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
+from transcripts.core.locks import Lock
+from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
-from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from citations.readers.source_blocks import cue_blocks
 from citations.text.punctuation import punctuated, spoken_words
-from transcripts.cues import Cue, Word
-from transcripts.reading import full_text
+from transcripts.text.cues import Cue, Word
+from transcripts.text.reading import full_text
 
 
 def cues_of(*texts: str) -> list[Cue]:

@@ -14,8 +14,8 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 SIZE = 16
 pytestmark = pytest.mark.django_db

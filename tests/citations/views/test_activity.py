@@ -17,8 +17,8 @@ from citations.errors import ModelRefused
 from citations.models import Source, State
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
-from transcripts import acquisition
-from transcripts.errors import Blocked, NetworkProblem, NoCaptions
+from transcripts.adding import acquisition
+from transcripts.core.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
 from transcripts.models.youtube_gate import OUTAGE_REQUESTS
 

@@ -23,7 +23,8 @@ from tests.makers import (
     make_wav,
     restarting_vtt,
 )
-from transcripts import acquisition, collections, storage
+from transcripts.adding import acquisition, storage
+from transcripts.library import collections
 from transcripts.models import Collection, Feed, Job, MediaFile, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}

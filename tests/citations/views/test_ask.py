@@ -22,9 +22,9 @@ from citations.views import conversations as view_conversations
 from tests.citations.talks import ask, finished_answer, talk_in
 from tests.html import text_of
 from tests.makers import make_document, make_user, make_wav, multiply
-from transcripts import media
+from transcripts.core.scope import Scope
+from transcripts.media import files as media
 from transcripts.models import Collection, Membership, Role
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}

@@ -9,7 +9,7 @@ from citations.models import Conversation, Guide, Highlight, Note, Source
 from citations.passages import Locator
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_user, make_video
-from transcripts import clock
+from transcripts.core import clock
 from transcripts.models import Collection, Role, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}

@@ -25,8 +25,8 @@ from citations.readers.page import ReadPage
 from citations.views import lectures as views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_paper, make_source, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Membership, Role
-from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}

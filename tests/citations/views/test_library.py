@@ -15,7 +15,8 @@ from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_user, make_video, make_wav
-from transcripts import collections, media
+from transcripts.library import collections
+from transcripts.media import files as media
 from transcripts.models import Collection, Feed, Job, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}

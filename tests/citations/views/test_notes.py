@@ -14,8 +14,8 @@ from citations.templatetags.citations import markdown
 from citations.views import notes as view_notes
 from tests.html import text_of
 from tests.makers import make_citation, make_paper
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 HOSTILE = "<script>alert(1)</script>"

@@ -15,8 +15,8 @@ from citations.notebook import conversations, highlights, notes
 from citations.quotes.selection import SelectedText
 from tests.html import text_of
 from tests.makers import make_document, make_paper, make_source, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Feed
-from transcripts.scope import Scope
 
 HTMX = {"HX-Request": "true"}
 

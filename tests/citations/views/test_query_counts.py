@@ -23,9 +23,9 @@ from tests.makers import (
     make_video,
     token_client,
 )
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Membership, Role
-from transcripts.scope import Scope
 
 LISTS = (
     "/api/v1/conversations?limit=100",

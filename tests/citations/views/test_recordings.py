@@ -9,9 +9,9 @@ from selectolax.lexbor import LexborHTMLParser
 from citations.models import Note
 from tests.html import text_of
 from tests.makers import caption_json, make_cues, make_source, make_video
-from transcripts import storage
-from transcripts.cues import Cue
+from transcripts.adding import storage
 from transcripts.models import Collection, Video
+from transcripts.text.cues import Cue
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 TALK = (

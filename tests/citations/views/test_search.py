@@ -26,13 +26,13 @@ from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
-from kbsite.auth import everything
+from kbsite.accounts.auth import everything
 from tests.citations.search.test_pipeline import embed
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
-from transcripts.cues import Cue
+from transcripts.core.translation import translated
 from transcripts.models import Collection, Video
-from transcripts.translation import translated
+from transcripts.text.cues import Cue
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}

@@ -13,7 +13,7 @@ from citations.models import LectureSession
 from citations.views import undo_offers
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Collection, Role, Video
 
 CHANGE = "/library/change/"

@@ -12,7 +12,7 @@ from citations.quotes import source_texts
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.models import Collection, Membership, Role
-from transcripts.timecodes import clock
+from transcripts.text.timecodes import clock
 
 HTMX = {"HX-Request": "true"}
 SAID = "the error runs backwards"

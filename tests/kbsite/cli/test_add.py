@@ -14,7 +14,7 @@ from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
 from tests.programs import run_python
 from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
-from transcripts.errors import Blocked
+from transcripts.core.errors import Blocked
 from transcripts.models import (
     Collection,
     Feed,
@@ -417,7 +417,7 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
     environment = {
         **os.environ,
         "YOUTUBE_KB_DATA_DIR": str(tmp_path / "home"),
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
         "EMBEDDING_PROVIDER": "fake",
     }
     command = ("-m", "kbsite.cli", "add", str(folder), "--json")

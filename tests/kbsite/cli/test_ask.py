@@ -11,15 +11,15 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.passages import Locator, PassageSource
-from kbsite.auth import everything
+from kbsite.accounts.auth import everything
 from kbsite.cli.tui import Adder, LibraryNotebook
 from kbsite.tui.turns import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_video
-from transcripts.cues import Cue
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
+from transcripts.text.cues import Cue
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pyrage
 import pytest
 
-from kbsite import settings
 from kbsite.cli import backup_keys, backups
+from kbsite.settings import django as settings
 from tests.fork_server import Fork
 from tests.instance import Instance, kill, wait_until
 from tests.kbsite.cli.conftest import Kb, kb_in
 from tests.programs import require_program
-from transcripts.errors import InvalidInput
+from transcripts.core.errors import InvalidInput
 
 
 def secret_in(file: Path) -> str:

@@ -16,7 +16,7 @@ from kbsite.postgres import programs
 from kbsite.postgres.errors import ProgramsTooOld
 from tests.instance import Instance
 from tests.kbsite.cli.conftest import Kb, kb_in
-from transcripts.errors import InvalidInput, Unavailable
+from transcripts.core.errors import InvalidInput, Unavailable
 
 
 def test_a_backup_is_restored_into_an_empty_library(

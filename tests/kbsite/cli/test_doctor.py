@@ -17,12 +17,12 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
 from citations.readers.formats import MARKDOWN
-from kbsite import settings
 from kbsite.cli import config, doctor, terminal
+from kbsite.settings import django as settings
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
-from transcripts.errors import Blocked
+from transcripts.core.errors import Blocked
 from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
 
@@ -254,7 +254,7 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
         **os.environ,
         "YOUTUBE_KB_DATA_DIR": str(tmp_path),
         "DATABASE_URL": "postgres://nobody:hunter2@127.0.0.1:1/nothing",
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
     }
     for command, code in (("list", 8), ("doctor", 1)):
         ran = run_python("-m", "kbsite.cli", command, code=code, environment=environment)
@@ -285,7 +285,7 @@ def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> 
         **os.environ,
         "YOUTUBE_KB_DATA_DIR": str(tmp_path),
         "PORT": "many",
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
     }
     ran = run_python("-m", "kbsite.cli", "list", code=2, environment=environment)
     assert "setting" in ran.stderr

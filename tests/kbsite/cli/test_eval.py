@@ -14,8 +14,8 @@ from citations.providers import registry
 from citations.search import judgments
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_source, make_user, make_video
+from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

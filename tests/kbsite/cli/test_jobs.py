@@ -4,7 +4,7 @@ import pytest
 
 from tests.kbsite.cli.conftest import Kb
 from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
-from transcripts.errors import Blocked, NoCaptions
+from transcripts.core.errors import Blocked, NoCaptions
 from transcripts.models import Collection, Feed, Job, YouTubeGate
 
 

@@ -10,9 +10,9 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
-from transcripts.cues import Cue
+from transcripts.core.scope import Scope
 from transcripts.models import Collection, Video
-from transcripts.scope import Scope
+from transcripts.text.cues import Cue
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 

@@ -8,7 +8,7 @@ from citations.models import Node, Source
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
-from transcripts.timecodes import clock, milliseconds
+from transcripts.text.timecodes import clock, milliseconds
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

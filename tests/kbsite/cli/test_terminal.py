@@ -62,7 +62,7 @@ def test_a_port_in_use_is_answered_with_a_command_that_keeps_the_sample(tmp_path
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         settings = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PORT": str(port)}
-        settings |= {"PATH": os.defpath, "DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+        settings |= {"PATH": os.defpath, "DJANGO_SETTINGS_MODULE": "kbsite.settings.django"}
         environment = os.environ | settings
         ran = run_program(kb, "serve", "--sample", code=8, environment=environment)
     assert re.search(rf"`{kb} serve --sample --port \d+`", ran.stderr)
@@ -70,7 +70,7 @@ def test_a_port_in_use_is_answered_with_a_command_that_keeps_the_sample(tmp_path
 
 def test_the_log_has_times_and_loggers_except_on_a_terminal() -> None:
     command = [sys.executable, "-c", LOGGED]
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "kbsite.settings"}
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "kbsite.settings.django"}
     ran = run_program(*command, environment=environment)
     assert ran.stderr.endswith(" INFO kbsite: Converting.\n")
     plain = run_program(*command, environment=environment | {"LOG_FORMAT": "plain"})

@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from kbsite.auth import caller_of_token
+from kbsite.accounts.auth import caller_of_token
 from kbsite.models import ApiToken, SignInLink
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_user
-from transcripts.errors import NotSignedIn
+from transcripts.core.errors import NotSignedIn
 from transcripts.models import Collection, Membership
 
 PASSWORD = "correct horse battery"

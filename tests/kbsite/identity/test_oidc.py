@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from kbsite import rate_limits
+from kbsite.middleware import rate_limits
 from tests.kbsite.identity import provider
 from tests.kbsite.identity.provider import Provider
 from tests.makers import make_user

@@ -9,8 +9,8 @@ from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.contrib.auth.models import User
 from django.test import Client
 
-from kbsite import rate_limits
-from kbsite import sign_in as throttle
+from kbsite.accounts import sign_in as throttle
+from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
 from tests.makers import make_user
 from transcripts.models import AuditEntry

@@ -8,13 +8,13 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from kbsite import rate_limits
 from kbsite.celery import make_queue_folders
 from kbsite.mcp.server import Application
+from kbsite.middleware import rate_limits
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
 from tests.makers import make_user
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Role
 
 

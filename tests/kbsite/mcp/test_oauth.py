@@ -10,7 +10,7 @@ from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.kbsite.oauth.program import Program
 from tests.makers import make_video
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Job
 
 MODES = ("legacy", "2026-07-28")

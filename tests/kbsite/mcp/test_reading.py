@@ -16,9 +16,9 @@ from tests.citations.talks import talk_in
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.makers import make_cues, make_source, make_video
-from transcripts.cues import Cue
-from transcripts.errors import Forbidden
+from transcripts.core.errors import Forbidden
 from transcripts.models import Video
+from transcripts.text.cues import Cue
 
 CUES = (
     Cue(0, 4_000, "We begin with a"),

@@ -32,7 +32,7 @@ from kbsite.mcp.tool_inputs import Arguments
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, text
 from tests.makers import make_video
-from transcripts.cues import Cue
+from transcripts.text.cues import Cue
 
 SAID = (
     "Turbines turn the pressure of steam into motion.",

@@ -8,7 +8,7 @@ from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, text
 from tests.kbsite.mcp_walk import TOOL_CALLS, arguments
 from tests.makers import make_source, make_video
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import Job
 
 READING = (

@@ -14,18 +14,18 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from kbsite import body_limits, rate_limits
-from kbsite.body_limits import BodyTimeLimit
 from kbsite.mcp import calls, server
 from kbsite.mcp.server import MAX_BODY, Application
+from kbsite.middleware import body_limits, rate_limits
+from kbsite.middleware.body_limits import BodyTimeLimit
 from kbsite.models import ApiToken
 from tests import web_server
 from tests.instance import redis_server
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, served, text
 from tests.makers import make_video
-from transcripts import library
-from transcripts.errors import Throttled
+from transcripts.core.errors import Throttled
+from transcripts.library import reading as library
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

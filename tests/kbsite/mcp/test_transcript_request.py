@@ -16,8 +16,8 @@ from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
 from tests.makers import make_cues, make_video
 from tests.youtube_standin import MANUAL, YouTubeStandIn
-from transcripts import acquisition
-from transcripts.errors import NoCaptions, RateLimited
+from transcripts.adding import acquisition
+from transcripts.core.errors import NoCaptions, RateLimited
 from transcripts.models import Job, Role
 
 VIDEO = "dQw4w9WgXcQ"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbsite import rate_limits
+from kbsite.middleware import rate_limits
 
 
 @pytest.fixture(autouse=True)

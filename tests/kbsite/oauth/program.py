@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.contrib.auth.models import User
 from django.test import Client
 
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 
 CALLBACK = "http://127.0.0.1:33418/callback"
 VERIFIER = "a-verifier-of-more-than-forty-three-characters-it-is"

@@ -19,7 +19,7 @@ from kbsite.models import ApiToken
 from kbsite.oauth import connections
 from tests.kbsite.oauth.program import CALLBACK, Program, call, hidden
 from tests.makers import make_user, make_video
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import AuditEntry, Collection, Role
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,10 @@ except ZeroDivisionError:
 
 
 def test_a_traceback_is_in_a_file_and_not_on_the_terminal(tmp_path: Path) -> None:
-    own = {"DJANGO_SETTINGS_MODULE": "kbsite.settings", "YOUTUBE_KB_DATA_DIR": f"{tmp_path}/data"}
+    own = {
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings.django",
+        "YOUTUBE_KB_DATA_DIR": f"{tmp_path}/data",
+    }
     environment = {**os.environ, **own}
     shown = run_program(sys.executable, "-c", FAILS, environment=environment).stderr
     log = tmp_path / "data" / "kb.log"

@@ -14,7 +14,7 @@ import sys
 from kbsite import boot
 boot.set_up()
 from kbsite.telemetry import metrics
-from transcripts.stages import FinishedStage
+from transcripts.core.stages import FinishedStage
 metrics.observe(FinishedStage(work="search", name="lexical", seconds=0.1, tokens={"input": 2}))
 print("counted", flush=True)
 sys.stdin.read()

@@ -33,7 +33,7 @@ from tests.kbsite.tui.conftest import (
     shows,
     until,
 )
-from transcripts.errors import Unavailable
+from transcripts.core.errors import Unavailable
 
 ASKING = "^q Quit esc Ask/read ^n New f1 Keys"
 READING = "^q Quit a Add n Next p Back o Open y Copy t How esc Ask/read ^n New f1 Keys"

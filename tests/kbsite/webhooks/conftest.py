@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from kbsite.auth import Caller, scope_of
+from kbsite.accounts.auth import Caller, scope_of
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry
 from tests.makers import make_user

@@ -11,7 +11,7 @@ from kbsite.models import Webhook
 from kbsite.webhooks import delivery, registry
 from tests.makers import make_user, token_client
 from tests.webhook_receiver import WebhookReceiver
-from transcripts.access import AccessLevel
+from transcripts.core.access import AccessLevel
 from transcripts.models import AuditEntry
 
 HOOKS = "/api/v1/webhooks"

@@ -10,13 +10,13 @@ from django.utils import timezone
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from citations.models import State
-from kbsite.auth import Caller, scope_of
+from kbsite.accounts.auth import Caller, scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent, WebhookKind
 from kbsite.webhooks import delivery, messages, receivers, registry, signatures
 from tests.makers import make_source, make_user, make_video
 from tests.webhook_receiver import WebhookReceiver
-from transcripts.access import AccessLevel
-from transcripts.errors import InvalidUrl
+from transcripts.core.access import AccessLevel
+from transcripts.core.errors import InvalidUrl
 from transcripts.models import Collection, Job, Role
 
 

@@ -6,7 +6,7 @@ from django.test import Client
 
 from tests.makers import make_user, make_video
 from tests.transcripts.views.pages import text_of
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Collection, Membership, Role, Video
 from transcripts.models.collections import SAMPLES_NAME
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.transcripts.views.pages import text_of
-from transcripts.errors import NoCaptions
+from transcripts.core.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Video
 
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.transcripts.views.pages import text_of
-from transcripts import media
+from transcripts.media import files as media
 from transcripts.models import Collection, MediaFile, MediaPart, Video
 
 DATA = b"fLaC" + bytes(range(256)) * 10_000  # a little more than two parts

@@ -14,7 +14,7 @@ from citations.answers.question.wording import MAX_PARTS
 from citations.errors import ModelServerError
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
-from transcripts.errors import EmptyQuery
+from transcripts.core.errors import EmptyQuery
 
 BROAD, SPECIFIC = Breadth.BROAD, Breadth.SPECIFIC
 

@@ -16,7 +16,7 @@ from citations.errors import CannotBeCut
 from citations.readers.clips import cutter
 from citations.readers.clips.cutter import CutClip
 from tests.tones import CODECS, length, make_recording, seconds_heard, seconds_seen
-from transcripts import media_types
+from transcripts.media import media_types
 
 SOUNDS = [ending for ending, (_, _, film) in CODECS.items() if not film]
 NO_COMMENTS = b"\3vorbis" + bytes(8) + b"\1"

@@ -15,7 +15,7 @@ from citations.readers.pdf.worker import MEMORY
 from tests.citations.readers.pdf.bombs import BOMBS
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 MEGABYTE = 1 << 20
 OWN = 300 * MEGABYTE  # that this process may take more, with the pages that it keeps

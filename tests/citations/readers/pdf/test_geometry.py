@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from citations.readers.pdf import reader
 from tests.citations.readers.pdf.bombs import page
 from tests.citations.readers.pdf.test_bombs import outcome
-from transcripts.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError
 
 SAID = b"(Still read here) Tj 0 -14 Td (and a second line.) Tj"
 SHORT = b"".join(b"1 0 0 1 72 %d Tm (ab) Tj " % y for y in (700, 690, 680))

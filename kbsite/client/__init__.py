@@ -1,1 +1,0 @@
-"""The methods of a library for programs, and those of a server's over REST."""

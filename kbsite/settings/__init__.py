@@ -1,0 +1,1 @@
+"""Settings: what the environment may give, and what Django reads."""

@@ -1,0 +1,1 @@
+"""How recordings come in: from YouTube, feeds, files and callers."""

@@ -1,0 +1,310 @@
+"""Store the captions of a recording: video, transcript, search index and original."""
+
+import json
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.db import transaction
+
+from transcripts import captions, conf
+from transcripts.adding import files, transcript_rows
+from transcripts.adding.transcript_rows import StorageChange
+from transcripts.captions.caption_errors import SameText
+from transcripts.core import audit
+from transcripts.core.audit import Action
+from transcripts.core.errors import BadJson, CaptionError, CaptionsTooLarge, Conflict, EmptyCaptions
+from transcripts.core.names import readable
+from transcripts.core.sanitize import clean
+from transcripts.models import KEY_LENGTH, CaptionOrigin, Collection, Transcript, Video
+from transcripts.text import tokenizer
+from transcripts.text.cues import Cue
+from transcripts.text.timecodes import is_video_id
+from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
+
+SIMILAR = 0.5  # share of common words from which two texts are versions of one recording
+MAX_TAGS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTranscript:
+    video: Video
+    transcript: Transcript
+    change: StorageChange
+    warning: CaptionError | None = None
+    same_as: Video | None = None  # another of the collection with the same text
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The metadata of a recording. An empty value keeps the stored one."""
+
+    key: str
+    title: str = ""
+    info: VideoInfo | None = None
+    youtube_id: str = ""
+    tags: tuple[str, ...] = ()
+    partial: bool = False
+    by: Any = None
+
+
+def add_captions(
+    collection: Collection,
+    data: bytes,
+    *,
+    name: str,
+    info: bytes | None = None,
+    language: str = "",
+    tags: Sequence[str] = (),
+    title: str = "",
+    key: str = "",
+    settled: Container[int] = (),
+    is_recorded: bool = False,
+    by: Any = None,
+) -> StoredTranscript:
+    """Parse and store a caption file that the user ``by`` adds; ``info`` is the content of yt-dlp's
+    metadata file. ``is_recorded`` says that the audit trail tells already that it is added.
+
+    Transcripts whose keys are in ``settled`` stay unchanged: an import passes those that it has
+    written, so that the first of several files of one recording counts.
+    Raises ``CaptionError`` and ``Conflict``.
+    """
+    name = clean(name, 300)
+    check_size(name, data)
+    parsed = captions.parse(data, name=name)
+    if not parsed.cues:
+        raise EmptyCaptions(f"“{name}” contains no text.", hint="Check that it is the right file.")
+    video_info = None if info is None else _read_info(info)
+    stem, name_language = captions.split_name(PurePosixPath(name).name)
+    known_id, known_title = (video_info.id, video_info.title) if video_info else ("", "")
+    metadata = Metadata(
+        key=clean_key(key or parsed.id or known_id or stem),
+        title=title or parsed.title or known_title,
+        info=video_info,
+        youtube_id=known_id or parsed.youtube_id,
+        tags=tuple(tags),
+        by=by,
+    )
+    with transaction.atomic():
+        stored = _store(
+            collection,
+            metadata,
+            cues=parsed.cues,
+            language=language or name_language or parsed.language,
+            origin=CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD,
+            raw_name=name,
+            raw=data,
+            settled=settled,
+        )
+        if not is_recorded:
+            record(collection, stored)
+        same = _with_same_text(stored) if stored.change is StorageChange.ADDED else None
+    warning = SameText(str(same), same.key) if same else parsed.warning
+    return replace(stored, warning=warning, same_as=same)
+
+
+def add_text(
+    collection: Collection,
+    text: str,
+    *,
+    title: str,
+    language: str = "",
+    tags: Sequence[str] = (),
+    key: str = "",
+    by: Any = None,
+) -> StoredTranscript:
+    """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
+    name = f"{clean_key(key or title or 'pasted')}.txt"
+    about: dict[str, Any] = {"title": title, "language": language, "tags": tags, "key": key}
+    return add_captions(collection, text.encode(errors="replace"), name=name, by=by, **about)
+
+
+def change_since(video: Video, moment: datetime) -> StorageChange:
+    """Return what happened to the transcripts of a video since a moment."""
+    times = list(video.transcripts.values_list("created_at", "updated_at"))
+    if any(created >= moment for created, _ in times):
+        return StorageChange.ADDED
+    is_updated = any(updated >= moment for _, updated in times)
+    return StorageChange.UPDATED if is_updated else StorageChange.UNCHANGED
+
+
+def record(collection: Collection, stored: StoredTranscript) -> None:
+    """Tell the audit trail, if anything changed."""
+    if stored.change is not StorageChange.UNCHANGED:
+        action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
+        audit.record(action, "video", stored.video.key, collection=collection)
+
+
+def store_fetched(
+    collection: Collection,
+    fetched: FetchedTranscript,
+    *,
+    tags: Sequence[str] = (),
+    by: Any = None,
+    is_trusted: bool = True,
+) -> StoredTranscript:
+    """Store what YouTube sent. ``is_trusted`` says that it was sent to this server; else it only
+    replaces an earlier version of itself. Raises ``Conflict``.
+    """
+    info = fetched.info
+    metadata = Metadata(
+        key=info.id,
+        info=info,
+        title=info.title,
+        youtube_id=info.id,
+        tags=tuple(tags),
+        partial=fetched.partial,
+        by=by,
+    )
+    return _store(
+        collection,
+        metadata,
+        cues=fetched.cues,
+        language=fetched.language,
+        origin=fetched.origin,
+        raw_name=fetched.raw_name,
+        raw=fetched.raw,
+        is_trusted=is_trusted,
+    )
+
+
+def _with_same_text(stored: StoredTranscript) -> Video | None:
+    """Return the first other recording of the collection that has these cues."""
+    same = Transcript.objects.with_text(stored.transcript.digest)
+    same = same.filter(video__collection=stored.video.collection_id, video__deletion=None)
+    first = same.exclude(video=stored.video).order_by("pk").select_related("video").first()
+    return first.video if first else None
+
+
+def clean_tags(tags: Iterable[str]) -> list[str]:
+    """Return distinct, trimmed tags: at most 50 of at most 100 characters."""
+    return [tag for tag in dict.fromkeys(clean(tag, 100) for tag in tags) if tag][:MAX_TAGS]
+
+
+def clean_key(text: str) -> str:
+    """Return an id of printable characters with hyphens for slashes, at most 200 long."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return (
+        " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
+    )
+
+
+def _store(
+    collection: Collection,
+    metadata: Metadata,
+    *,
+    cues: Sequence[Cue],
+    language: str,
+    origin: str,
+    raw_name: str,
+    raw: bytes,
+    settled: Container[int] = (),
+    is_trusted: bool = True,
+) -> StoredTranscript:
+    language = clean(language, 35)
+    with transaction.atomic():
+        video = _store_video(collection, metadata, duration=cues[-1].end)
+        if not language and "language" in video.edited:
+            corrected = video.transcripts.filter(origin=origin).values_list("language", flat=True)
+            language = corrected.first() or ""
+        light = Transcript.objects.light().select_related("raw")
+        old = light.filter(video=video, language=language, origin=origin).first()
+        if old is not None:
+            if not is_trusted or _is_other_file(old, raw_name):
+                _refuse_other_recording(video, old, cues)
+            if old.pk in settled:
+                return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
+        kind = {"language": language, "origin": origin}
+        transcript, change = transcript_rows.write(video, cues, **kind, old=old)
+        if raw:
+            transcript_rows.store_original(transcript, old, name=clean(raw_name, 300), data=raw)
+    return StoredTranscript(video=video, transcript=transcript, change=change)
+
+
+def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -> Video:
+    values = _video_values(metadata)
+    values["duration"] = max(duration, values.get("duration", 0))
+    # The lock keeps concurrent changes from being overwritten.
+    # A file may be called by the id of its video, whose hyphens are part of it.
+    title = metadata.key if is_video_id(metadata.key) else readable(metadata.key)
+    about_new = {"title": title, "added_by": metadata.by, **values}
+    video, created = Video.objects.select_for_update().get_or_create(
+        collection=collection, key=metadata.key, defaults=about_new
+    )
+    values["duration"] = max(values["duration"], video.duration)
+    if not created:
+        values = _without_edited(video, values)
+    new = {name: value for name, value in values.items() if getattr(video, name) != value}
+    if new and not created:
+        for name, value in new.items():
+            setattr(video, name, value)
+        video.save(update_fields=[*new, "updated_at"])
+    return video
+
+
+def _without_edited(video: Video, values: dict[str, Any]) -> dict[str, Any]:
+    """Keep what a person wrote; tags that something is added with join those."""
+    remaining = {name: value for name, value in values.items() if name not in video.edited}
+    if "tags" in values and "tags" in video.edited:
+        remaining["tags"] = clean_tags([*video.tags, *values["tags"]])
+    return remaining
+
+
+def _video_values(metadata: Metadata) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "title": clean(metadata.title, 300),
+        "youtube_id": metadata.youtube_id,
+        "tags": clean_tags(metadata.tags),
+    }
+    if info := metadata.info:
+        values |= {
+            "channel": info.channel[:200],
+            "channel_id": info.channel_id[:64],
+            "description": info.description,
+            "duration": info.duration,
+            "published_at": info.published_at,
+            "chapters": [[chapter.start, chapter.title] for chapter in info.chapters],
+            "languages": list(info.languages),
+        }
+    return {name: value for name, value in values.items() if value} | {"partial": metadata.partial}
+
+
+def _is_other_file(old: Transcript, raw_name: str) -> bool:
+    is_file = old.origin in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO) and hasattr(old, "raw")
+    return is_file and old.raw.name != raw_name
+
+
+def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue]) -> None:
+    """Raise ``Conflict`` if the name stands for another recording, not an earlier version."""
+    before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
+    if len(before & now) < SIMILAR * min(len(before), len(now)):
+        name = old.raw.name if hasattr(old, "raw") else old.language
+        raise Conflict(
+            f"“{video.key}” already names another recording ({name}).",
+            hint="Rename the file, or add it to another collection.",
+        )
+
+
+def _vocabulary(cues: Iterable[Cue]) -> set[str]:
+    return {token for cue in cues for token in tokenizer.tokenize(cue.text)}
+
+
+def _read_info(data: bytes) -> VideoInfo:
+    try:
+        return info_from_json(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        raise BadJson(
+            "The .info.json file next to the captions cannot be read.",
+            hint="Leave it out, or download it again.",
+        ) from error
+
+
+def check_size(name: str, data: bytes) -> None:
+    """Raise ``CaptionsTooLarge`` for a file beyond the limit."""
+    if len(data) > conf.max_upload_bytes():
+        raise CaptionsTooLarge(
+            f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.",
+            hint="Captions are small. Check that it is the right file.",
+        )

@@ -1,0 +1,1 @@
+"""What there is: collections, channels, recordings and how they are read and exported."""

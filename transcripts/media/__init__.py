@@ -1,0 +1,1 @@
+"""Audio, video and images of recordings."""

@@ -1,0 +1,201 @@
+"""The words of a text, as they are indexed, searched and highlighted."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from operator import add
+
+from transcripts.text.stemming import stem, stems
+
+TOKENIZER_VERSION: int = 2
+"""Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
+rebuilt."""
+
+MAX_QUERY_CHARACTERS = 1_000  # longest query that is accepted
+MAX_QUERY_WORDS = 512  # words of a query that count
+
+
+def tokenize(text: str, *, shortest: int = 2) -> list[str]:
+    """Split text into the words that are indexed and searched, in order, with repetitions.
+
+    - ASCII: lower-case runs of letters, digits and underscores. Runs of one character are dropped
+      ("It's 5 a.m." gives "it").
+    - Beyond ASCII: case and compatibility forms are folded (NFKC, "ß" is "ss", full-width "Ａ" is
+      "a"), accents stay, combining marks belong to their letter, soft hyphens and joiners are
+      dropped. Single letters are dropped here, too.
+    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no (reliable) blanks between
+      words: every two neighbouring characters (with their vowel signs and tones) are a token, and
+      so is a character that stands alone.
+    - Apostrophes: ' and ’ (also ‘ ʼ ＇) are equal. Between two letters beyond ASCII they belong to
+      the word ("п’ять" is one token); beside an ASCII letter they separate ("it’s" gives "it",
+      "l’été" gives "été").
+
+    ``shortest`` 1 keeps single letters and digits: phrases need them, the index does not.
+    """
+    folded = _fold(text)
+    if folded.isascii():
+        return [word for word in folded.replace("'", " ").split() if len(word) >= shortest]
+    tokens: list[str] = []
+    for word in _WORDS.findall(folded):
+        if is_unspaced(word):
+            parts = units(word)
+            tokens.extend(map(add, parts, parts[1:]) if len(parts) > 1 else parts)
+        elif len(word) >= shortest:
+            tokens.append(word)
+    return tokens
+
+
+def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, int]]:
+    """Return what to highlight: the spans (start, end) of ``text`` whose words have the stem of a
+    word in ``query``, in the text's language ("": English).
+
+    In order, without overlap. Spans count characters of the given text, also where folding
+    changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
+    """
+    query_stems = frozenset(stems(query_counts(query), language))
+    spans: list[tuple[int, int]] = []
+    if text.isascii():
+        for match in _LONG.finditer(_fold(text)):
+            if stem(match.group(), language) in query_stems:
+                _join_span(spans, *match.span())
+        return spans
+    folded, owners = _fold_aligned(text)
+    for token, start, stop in _scan(folded):
+        if stem(token, language) in query_stems:
+            _join_span(spans, owners[start][0], owners[stop - 1][1])
+    return spans
+
+
+# Folding
+
+_APOSTROPHES = "‘’‛ʼ"
+_UNSPACED_RANGES = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # ideographs
+    "\U00020000-\U0003ffff"  # ideographs
+    "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
+)
+_LETTER = f"[^ '{_UNSPACED_RANGES}]"
+_WORDS = re.compile(
+    rf"[{_UNSPACED_RANGES}]+"
+    rf"|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*"
+)
+_LONG = re.compile("[^ ']{2,}")
+_UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
+_SIGNS = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059"
+    "\u105e-\u1060\u1062-\u1064\u1067-\u106d"
+    "\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd\u302a-\u302f\u3099\u309a"
+)
+_UNITS = re.compile(f".[{_SIGNS}]*")
+_ASCII = "".join(
+    chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)
+)
+# Replaced first, so that most English captions take the fast path; slow folding gives the same.
+_TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
+
+
+class _Folding(dict[int, str]):
+    """Case folding by character, computed on first use."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = result = _fold_character(chr(code))
+        return result
+
+
+_FOLDING = _Folding(
+    {ord(apostrophe): "'" for apostrophe in "'" + _APOSTROPHES} | {0x200B: " ", 0x034F: ""}
+)
+
+
+def _fold_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, ""):
+        return ""
+    return character if character.isalnum() or character == "_" or category in ("Mn", "Mc") else " "
+
+
+def _fold(text: str) -> str:
+    """Reduce text to folded letters and digits, blanks, and (beyond ASCII) apostrophes."""
+    if not text.isascii():
+        for written, plain in _TYPOGRAPHY:
+            text = text.replace(written, plain)
+    if text.isascii():
+        return text.translate(_ASCII)
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    # "İ" folds to "i" and a dot, which nobody types.
+    return text.replace("i\u0307", "i").translate(_FOLDING)
+
+
+def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Fold text, and return for each folded character the span of the text that it comes from."""
+    folded: list[str] = []
+    owners: list[tuple[int, int]] = []
+    for start, stop in _clusters(text):
+        part = _fold(text[start:stop])
+        folded.append(part)
+        owners += [(start, stop)] * len(part)
+    return "".join(folded), owners
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the shortest spans that fold independently: letters with marks, syllables of jamo."""
+    start = 0
+    for stop in range(1, len(text)):
+        if _separable(text[start:stop], text[stop]):
+            yield start, stop
+            start = stop
+    if text:
+        yield start, len(text)
+
+
+def _separable(before: str, character: str) -> bool:
+    if character.isascii():
+        return True
+    if unicodedata.category(character).startswith("M"):
+        return False
+    return _fold(before + character) == _fold(before) + _fold(character)
+
+
+def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
+    """Yield tokens of folded text with their spans, and single characters of unspaced scripts."""
+    for match in _WORDS.finditer(folded):
+        word, start = match.group(), match.start()
+        if is_unspaced(word):
+            borders = [start, *(start + unit.end() for unit in _UNITS.finditer(word))]
+            for first, second in chain(pairwise(borders), zip(borders, borders[2:], strict=False)):
+                yield folded[first:second], first, second
+        elif len(word) > 1:
+            yield word, start, match.end()
+
+
+def is_unspaced(word: str) -> bool:
+    """Return whether a token is of a script without blanks between words."""
+    return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
+
+
+def units(word: str) -> list[str]:
+    """Split a token of an unspaced script into its characters, each with its signs."""
+    return _UNITS.findall(word)
+
+
+def is_lone(word: str) -> bool:
+    """Return whether a token is a single character of an unspaced script, with its signs."""
+    return is_unspaced(word) and _UNITS.fullmatch(word) is not None
+
+
+def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
+    """Append a span, or extend the last one if they touch."""
+    if spans and start <= spans[-1][1]:
+        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+    else:
+        spans.append((start, end))
+
+
+def query_counts(query: str) -> dict[str, int]:
+    """Count the first ``MAX_QUERY_WORDS`` words of a query."""
+    return Counter(tokenize(query)[:MAX_QUERY_WORDS])
