@@ -15,9 +15,9 @@ from citations.documents import storage as document_storage
 from citations.evaluation.questions import Question
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 FAMILIES: Final = {"nyudl_headings": "nyudl", "nyu_windows": "nyudl"}  # of sets on the same talks
 OTHERS: Final = 1_500  # documents of a classic collection without an answer to any question

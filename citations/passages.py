@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-from transcripts.models.player import Player
+from transcripts.core.player import Player
 from transcripts.text.timecodes import clock
 
 PAGE: Final = "page {0}"

@@ -45,7 +45,7 @@ LONGEST = (
     "tests/kbsite/test_content.py",
     "tests/kbsite/test_postgres",
     "tests/kbsite/test_apps",
-    "tests/kbsite/client/test_library",
+    "tests/kbsite/library/test_library",
     "tests/kbsite/cli/",
     "tests/citations/readers/pdf/test_bombs",
     "tests/kbsite/mcp/test_stdio",

@@ -45,11 +45,6 @@ def max_media_bytes() -> int:
     return int(settings.MAX_MEDIA_BYTES)
 
 
-def streams_at_once() -> int:
-    """Return how many event streams one user may have in one process; 0: any number."""
-    return int(settings.STREAMS_AT_ONCE)
-
-
 def audit_days() -> int:
     """Return how long the audit trail is kept; 0: for good."""
     return int(settings.AUDIT_DAYS)

@@ -16,8 +16,8 @@ from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
 from transcripts.core.admin.tables import QUEUED_AT_ONCE, FilledFilter
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.translation import translated
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
 FOUND_AT_MOST = 500  # chunks per search

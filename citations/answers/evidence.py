@@ -19,8 +19,8 @@ from citations.search import candidates
 from citations.search import pipeline as search_pipeline
 from citations.text.sentences import split
 from citations.vectors import space as vector_space
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 UNQUOTED: Final = (
     "No passage has the words in quotation marks as they stand; searched without the marks."

@@ -17,9 +17,9 @@ from citations.passages import Stage
 from citations.providers import registry
 from citations.search import fusion
 from citations.vectors import space as vector_space
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.core.stages import finish
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 LEVELS: Final = "levels"  # a stage
 BROAD: Final = (Level.SECTION, Level.DOCUMENT)

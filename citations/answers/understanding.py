@@ -34,10 +34,10 @@ from citations.providers.llm import Llm
 from citations.providers.prompts import Prompt
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
 from transcripts.core.stages import finish
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS, tokenize
+from transcripts.text.tokenizer import tokenize
 
 ROUTE: Final = "route"
 QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for

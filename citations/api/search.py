@@ -22,9 +22,9 @@ from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.schemas import Shape
 from transcripts.text.timecodes import milliseconds
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_SECONDS = 1_000_000  # seconds, more than eleven days
 

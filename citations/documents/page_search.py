@@ -17,9 +17,8 @@ from citations.models import Page, Source
 from citations.providers.languages import empty_words
 from citations.text import occurrences, word_places
 from citations.text.occurrences import SearchTerm
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 

@@ -19,9 +19,9 @@ from citations.providers import registry
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.core.errors import EmptyQuery
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 TOLERANCE = 0.01  # the drop in nDCG@10 up to which a change is no loss
 Progress = Callable[[int, int], None]

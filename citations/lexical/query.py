@@ -5,15 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from transcripts.core.sanitize import clean
-from transcripts.text.tokenizer import (
-    MAX_QUERY_CHARACTERS,
-    MAX_QUERY_WORDS,
-    is_lone,
-    is_unspaced,
-    tokenize,
-    units,
-)
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
+from transcripts.text.tokenizer import MAX_QUERY_WORDS, is_lone, is_unspaced, tokenize, units
 
 MIN_VERBATIM: Final = 4  # words; fewer are in a passage by chance
 

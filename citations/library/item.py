@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from citations.library import reading_progress
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT, shown_kind
+from transcripts.core.player import Player
 from transcripts.models import Transcript, Video
-from transcripts.models.player import Player
 
 LECTURE: Final = "lecture"
 COVER_WIDTH: Final = 320  # pixels

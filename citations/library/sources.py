@@ -14,9 +14,8 @@ from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
 from transcripts.core.alphabet import alphabetical
 from transcripts.core.lists import containing, page_of
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 ID_LENGTH = 6  # characters by which the start of an id differs from a word
 

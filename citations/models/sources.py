@@ -17,6 +17,7 @@ from citations.passages import Locator, PassageSource
 from transcripts.core import clock
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.locks import Lock
+from transcripts.core.player import Player
 from transcripts.core.scope import Scope
 from transcripts.core.work.models import (
     NO_ERROR,
@@ -27,7 +28,6 @@ from transcripts.core.work.models import (
     error_columns,
 )
 from transcripts.models import Collection, Deletable, Transcript, Video, video_path
-from transcripts.models.player import Player
 
 
 class SourceKind(models.TextChoices):

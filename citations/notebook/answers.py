@@ -16,8 +16,8 @@ from citations.answers.sections import Section, by_question
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from transcripts.core.lists import row_of
+from transcripts.core.player import Player
 from transcripts.core.scope import Scope
-from transcripts.models.player import Player
 
 LOST = "The process that answered this question stopped."
 ASK_AGAIN = "Ask again."

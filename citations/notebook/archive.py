@@ -22,10 +22,10 @@ from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import front_matter
 from citations.text.markdown import escape_markdown
 from transcripts.core.alphabet import alphabetical
+from transcripts.core.player import Player
 from transcripts.core.scope import Scope
 from transcripts.media import files as media
 from transcripts.models import Collection, MediaFile, Video
-from transcripts.models.player import Player
 
 _SUFFIX: Final = re.compile(r"\.[a-zA-Z0-9]{1,8}")
 BATCH: Final = 50  # rows that are read at once

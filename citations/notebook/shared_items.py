@@ -10,8 +10,8 @@ from citations.models import SharedClip, SharedLink, Source
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
+from transcripts.core.player import Player, player_of
 from transcripts.models import Video
-from transcripts.models.player import Player, player_of
 
 Extent: TypeAlias = tuple[UUID, int, int]  # the id of a source, from when until when (ms)
 

@@ -13,8 +13,8 @@ from citations.models import path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource
 from citations.providers.languages import empty_words
 from citations.text.sentences import Span, nearest_sentence
+from transcripts.core.player import player_of
 from transcripts.core.scope import Scope
-from transcripts.models.player import player_of
 from transcripts.text.timecodes import watch_url
 from transcripts.text.tokenizer import matched_spans
 

@@ -14,9 +14,8 @@ from citations.models import Chunk, Mark, Source
 from citations.search.chunk_rows import Candidate
 from transcripts.core.errors import EmptyQuery
 from transcripts.core.lists import page_of
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

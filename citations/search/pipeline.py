@@ -46,9 +46,10 @@ from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
 from citations.vectors import language_gap
 from transcripts.core.errors import InvalidInput
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.text.queries import empty_query
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
+from transcripts.text.tokenizer import matched_spans
 
 MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages

@@ -8,9 +8,8 @@ from django.http import QueryDict
 
 from citations.lectures.speech import MAX_INTEGER
 from transcripts.core.errors import InvalidInput
-from transcripts.core.sanitize import clean, is_uuid
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean, is_uuid
 from transcripts.text.queries import read_question
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_SHOWN: Final = 1_000  # sources to choose from
 MAX_WORDS: Final = 200  # characters of a list's filter

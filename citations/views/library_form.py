@@ -10,10 +10,10 @@ from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.core.languages import name_of
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.core.views.requests import query_string
 from transcripts.models import Collection
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 STATES: Final = (
     (State.PENDING, _("waiting")),

@@ -11,10 +11,9 @@ from citations.lectures.speech import MAX_INTEGER
 from citations.notebook.highlights import MAX_QUOTE
 from citations.views.forms import SpanForm
 from transcripts.core.errors import InvalidInput, InvalidTime
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.views.requests import query_string
 from transcripts.text.timecodes import parse_clock
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 VIEWS: Final = (
     ("captions", _("Captions")),

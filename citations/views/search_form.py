@@ -17,10 +17,9 @@ from citations.notebook.highlights import MAX_QUOTE
 from citations.passages import SearchMode
 from citations.views.forms import SpanForm
 from transcripts.core.errors import InvalidInput, InvalidTime
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.views.requests import query_string
 from transcripts.text.timecodes import clock, parse_clock
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 PAGE_SIZE: Final = 10  # passages shown at first
 MAX_PASSAGES: Final = 50  # passages shown at most

@@ -7,9 +7,10 @@ import typer
 from kbsite.accounts.auth import everything
 from kbsite.cli import add_remote
 from kbsite.cli.add_remote import RemoteReport
+from kbsite.cli.add_report import print_report
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.remote import chosen_library
-from kbsite.cli.terminal import print_json
+from kbsite.cli.terminal import exit_code_of, print_json, progress
 from kbsite.library import add_local
 from kbsite.library.add_local import LocalReport
 from kbsite.library.add_options import AddOptions
@@ -59,17 +60,19 @@ def add(
         every_hours=every,
         title=title,
         wait=wait,
-        quiet=as_json,
     )
     report: LocalReport | RemoteReport
     if remote := chosen_library():
         with remote:
-            report = add_remote.add_targets(remote, collection, targets, options)
+            report = add_remote.add_targets(remote, collection, targets, options, quiet=as_json)
     else:
-        report = add_local.add_targets(open_collection(collection), targets, options)
+        with progress(quiet=as_json) as bar:
+            report = add_local.add_targets(open_collection(collection), targets, options, bar)
         activity.annotate(everything(), report.jobs)
     if as_json:
         print_json(report.shape())
+    elif isinstance(report, LocalReport):
+        print_report(report)
     else:
         report.print()
-    raise typer.Exit(report.exit_code)
+    raise typer.Exit(exit_code_of(report.failure) if report.failure else 0)

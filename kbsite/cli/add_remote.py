@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from citations.schemas.search import DocumentOut
-from kbsite.cli.jobs import is_due
-from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
+from kbsite.cli.add_report import print_documents, print_problems
+from kbsite.cli.terminal import bar_label, err, note, say
 from kbsite.library import add_files
 from kbsite.library.add_options import (
     STDIN,
     AddOptions,
     AddTargets,
     pasted_text,
-    print_documents,
-    print_problems,
     require_address,
     shortened,
 )
 from kbsite.library.add_report import AddOut, Problems
+from kbsite.library.jobs import is_due
 from kbsite.library.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
 from transcripts.core.error_codes import rebuilt
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
@@ -64,7 +63,7 @@ class RemoteReport(Problems):
         if job.error_code:
             error = rebuilt(job.error_code, job.error, job.hint)
             is_named = job.kind != "files" or job.target in self.named
-            self.exit_code = self.exit_code or (exit_code_of(error) if is_named else 0)
+            self.failure = self.failure or (error if is_named else None)
             self.problems += [] if job.problems else [JobProblem.of(job.target, error)]
 
     def ids(self) -> list[str]:
@@ -102,12 +101,17 @@ class RemoteReport(Problems):
 
 
 def add_targets(
-    library: RemoteLibrary, collection: str, targets: Sequence[str], options: AddOptions
+    library: RemoteLibrary,
+    collection: str,
+    targets: Sequence[str],
+    options: AddOptions,
+    *,
+    quiet: bool,
 ) -> RemoteReport:
     """Add all targets; one that cannot be used does not stop the others."""
     chosen = AddTargets.of(targets, options)
     report = RemoteReport(named=frozenset(path.name for path in chosen.paths))
-    with nullcontext() if options.quiet else err().status("Sending …") as status:
+    with nullcontext() if quiet else err().status("Sending …") as status:
 
         def show(text: str) -> None:
             if status:

@@ -18,7 +18,8 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg.pq import Conninfo
 
 from kbsite import boot
-from kbsite.cli import backup_files, backup_manifest, server_lock
+from kbsite.cli import backup_files, backup_manifest
+from kbsite.library import server_lock
 from kbsite.postgres import programs as postgres_programs
 from kbsite.settings import django as settings
 from transcripts.core import audit

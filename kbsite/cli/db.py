@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite.cli import db_backups
 from kbsite.cli.options import Json, Yes, option
-from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
+from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress, progress_bar, say
 from kbsite.library import indexing
 from kbsite.library.database import open_library
 from transcripts.core.errors import Conflict, InvalidInput, NotFound, Unavailable
@@ -135,7 +136,8 @@ def reindex(
     if stale:
         confirm(f"Index {len(stale):,} sources again?", yes=yes)
         renewal.renew()
-    counts = indexing.index((), stale, wait=wait, quiet=as_json)
+    with progress(quiet=as_json) as bar:
+        counts = indexing.index((), stale, wait=wait, progress=bar)
     if as_json:
         print_json({"sources": len(stale), "left": counts.words, "failed": counts.failed})
         return
@@ -152,7 +154,22 @@ def write_contexts(
 ) -> None:
     """Estimate the tokens for missing contexts, then write them; idle workers do so, too."""
     open_library()
-    indexing.write_contexts(yes=yes, only_estimate=estimate, as_json=as_json)
+    plan = indexing.contexts_plan()
+    is_written = bool(plan.pieces) and not estimate
+    if is_written:
+        confirm(f"{indexing.costs_of(plan)} Write them?", yes=yes)
+        with progress(quiet=as_json) as bar:
+            indexing.write_contexts(bar)
+    remaining = plan.pieces if estimate else indexing.contexts_plan().pieces
+    if as_json:
+        counts = {"sources": plan.sources, "pieces": plan.pieces, "left": remaining}
+        print_json({"model": plan.model, **counts, **asdict(plan.cost)})
+    elif not is_written:
+        say(indexing.costs_of(plan))
+    else:
+        say(f"{plan.pieces - remaining:,} contexts were written.")
+        if remaining:
+            note(f"{remaining:,} are still missing; a later run tries again.", "yellow")
 
 
 for _command in (db_backups.backup, db_backups.verify, db_backups.restore, db_backups.create_key):

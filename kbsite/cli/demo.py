@@ -7,6 +7,7 @@ from kbsite.cli.search import print_hits
 from kbsite.cli.terminal import print_json, say
 from kbsite.library import indexing
 from kbsite.library.database import open_library
+from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts import samples as talks
 from transcripts.library import reading as library
@@ -22,7 +23,10 @@ def demo(as_json: Json = False) -> None:
     loaded = samples.load()
     videos = {stored.video.key: stored.video for stored in loaded.talks}
     indexing.index(
-        [video.pk for video in videos.values()], [loaded.textbook.pk], wait=False, quiet=True
+        [video.pk for video in videos.values()],
+        [loaded.textbook.pk],
+        wait=False,
+        progress=TaskProgress(),
     )
     short, long, lecture = videos[talks.SHORT], videos[talks.LONG], loaded.lecture
     reading = library.read(short, language="en")

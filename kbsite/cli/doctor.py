@@ -22,12 +22,12 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, boot, celery, health
 from kbsite.accounts.auth import everything
-from kbsite.cli import server_lock
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
 from kbsite.identity import discovery
+from kbsite.library import server_lock
 from kbsite.library.database import open_database
 from kbsite.postgres import account
 from kbsite.settings import django as settings

@@ -1,6 +1,5 @@
 """`kb jobs` and `kb sync`: the queue, the gate to YouTube, new videos of feeds."""
 
-import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -14,30 +13,19 @@ from kbsite import celery
 from kbsite.accounts.auth import everything
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
-from kbsite.cli.terminal import (
-    bar_label,
-    exit_code_of,
-    note,
-    print_json,
-    print_result,
-    progress_bar,
-    say,
-    table,
-)
+from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, progress, say, table
 from kbsite.library.database import open_library
+from kbsite.library.jobs import error_of, follow, place_text
 from transcripts.adding import acquisition
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
+from transcripts.core.errors import Conflict, InvalidUrl, NotFound
 from transcripts.core.scope import Scope
 from transcripts.library import activity
 from transcripts.library import reading as library
-from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
+from transcripts.models import Feed, Job, YouTubeGate
 from transcripts.schemas import JobOut, YouTubeOut
 from transcripts.text.timecodes import parse_target
 
 RECENT = timedelta(days=2)
-PATIENCE = timedelta(minutes=2)  # a job that is postponed for longer is not waited for
-POLL_SECONDS = 0.5
 NO_JOBS = "No jobs."
 NO_OPEN = "No job is open, and none failed recently. `kb jobs --all` lists finished ones."
 
@@ -139,54 +127,6 @@ def gate_text(gate: YouTubeGate) -> str:
     return f"closed until {until}: {gate.reason} `kb jobs reopen` tries at once."
 
 
-def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
-    """Wait until the jobs, and those that they queue, have ended or are postponed for long.
-
-    Returns all of them.
-    """
-    condition = Q(pk__in=[job.pk for job in jobs])
-    for job in jobs:
-        if job.feed_id:
-            condition |= Q(feed=job.feed_id, pk__gt=job.pk)
-    related = Job.objects.select_related("video__collection", "collection")
-    followed = related.filter(condition).order_by("pk")
-    with progress_bar(quiet=quiet) as progress:
-        bar = progress.add_task("Waiting for YouTube", total=None)
-        while pending := [job for job in followed.all() if is_due(job)]:
-            present = list(followed.all())
-            current = next((job for job in present if not job.is_finished), present[-1])
-            label = " · ".join(filter(None, (str(current), current.step or current.error)))
-            done = sum(job.is_finished for job in present)
-            progress.update(
-                bar, description=bar_label(label, 100), completed=done, total=len(present)
-            )
-            if WorkerPulse.is_alive() or not _perform(pending):
-                time.sleep(POLL_SECONDS)
-    return list(followed.all())
-
-
-def is_due(job: Job | JobOut) -> bool:
-    """Tell whether a job runs, or will soon: one that YouTube refused may wait for hours."""
-    is_postponed = job.run_after is not None and job.run_after > timezone.now() + PATIENCE
-    return job.finished_at is None and not is_postponed
-
-
-def place_text(job: Job) -> str:
-    """Return how many jobs have their turn before this one, if it waits for its turn."""
-    return f"{job.jobs_before} before this" if job.jobs_before else ""
-
-
-def error_of(job: Job) -> KnowledgeBaseError | None:
-    """Return why a job failed or was postponed, as the error it raised; None if it succeeded."""
-    if job.state == Job.State.DONE or not job.error_code:
-        return None
-    hint = job.hint
-    if not job.is_finished and job.waits_until:
-        retry = f"{timezone.localtime(job.waits_until):%H:%M}"
-        hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
-    return rebuilt(job.error_code, job.error, hint)
-
-
 def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
     feeds = Feed.objects.visible(scope).select_related("collection")
     if collection:
@@ -210,7 +150,8 @@ def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
 def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     """Print queued jobs, with ``wait`` when they have ended, and exit."""
     if wait:
-        jobs = follow(jobs, quiet=as_json)
+        with progress(quiet=as_json) as bar:
+            jobs = follow(jobs, bar)
     activity.annotate(everything(), jobs)
     if as_json:
         print_json({"jobs": [JobOut.model_validate(job) for job in jobs]})
@@ -223,22 +164,12 @@ def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
 def _print_jobs(jobs: Sequence[Job], *, empty: str = NO_JOBS) -> None:
     rows = []
     for job in jobs:
-        progress = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
+        state = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
         if job.state == Job.State.QUEUED and job.waits_until:
-            progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
-        progress = place_text(job) or progress
-        rows.append((job.pk, job, job.state_text, progress, job.error))
+            state = f"at {timezone.localtime(job.waits_until):%H:%M}"
+        state = place_text(job) or state
+        rows.append((job.pk, job, job.state_text, state, job.error))
     table(("Job", "Task", "State", "Progress", "Problem"), rows, empty=empty, main="Task")
     for reason in dict.fromkeys(f"{job.error} {job.hint}".strip() for job in jobs):
         if reason:
             note(reason)
-
-
-def _perform(pending: Sequence[Job]) -> bool:
-    """Perform the first job that is due; return whether there was one."""
-    acquisition.recover_abandoned()
-    job = Job.objects.ready().filter(pk__in=[job.pk for job in pending]).first()
-    if job is None:
-        return False
-    acquisition.perform(job.pk)
-    return True

@@ -24,10 +24,10 @@ from rich.text import Text
 from citations import samples
 from citations.errors import EmbeddingMismatch
 from citations.vectors import space as vector_space
-from kbsite.cli import server_lock, users
+from kbsite.cli import users
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say, typed
-from kbsite.library import indexing
+from kbsite.library import indexing, server_lock
 from kbsite.library.database import open_database, watched_database
 from kbsite.middleware.request_heads import TimedHttpProtocol
 from kbsite.telemetry import process
@@ -94,7 +94,8 @@ def serve(
         if sample and is_first_start:
             _announce("Loading the sample library: talks, a textbook, a lecture …")
             samples.load(owner=owner)
-        indexing.announce_contexts()
+        if text := indexing.contexts_ahead():
+            note(text)
         with watched_database(), contextlib.nullcontext() if no_worker else Worker():
             # A log keeps what is printed: it gets a link only if nobody has signed in before.
             needs_link = owner.last_login is None or out().is_terminal

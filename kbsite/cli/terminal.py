@@ -21,6 +21,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -28,10 +29,13 @@ from rich.table import Table
 from rich.text import Text
 
 from kbsite.cli.columns import GAP, fitted
+from kbsite.library.progress import TaskProgress
+from kbsite.postgres.errors import unreachable
 from transcripts.core import errors
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 PIPE_WIDTH = 200  # columns of a table outside a terminal, so that no cell is cut
+LABEL_WIDTH = 100  # characters of what a task is doing
 PIPE_COLUMN = 40  # characters to which a column is padded there
 # The first class that fits counts.
 EXIT_CODES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
@@ -87,16 +91,6 @@ def writing(path: Path) -> Iterator[None]:
         if path.parent.is_dir() and not path.is_dir():
             hint = "Choose another folder, or free disk space."
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.", hint=hint) from None
-
-
-def unreachable(error: Exception) -> Unavailable:
-    """Return the error for a database that refuses connections."""
-    reason = " ".join(str(error).split())[:300]
-    return Unavailable(
-        f"The database does not answer: {reason}",
-        hint="Run the command again in a few seconds. If this persists, check DATABASE_URL, and"
-        " that the server runs.",
-    )
 
 
 def report(error: KnowledgeBaseError, *, as_json: bool = False) -> int:
@@ -221,6 +215,33 @@ def progress_bar(
     """Return a progress bar on the error output; ``columns`` stand right of the bar."""
     layout = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
     return Progress(*layout, console=err(), transient=True, disable=quiet)
+
+
+class _Bar(TaskProgress):
+    """A task in a bar of a terminal."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+
+    def show(self, label: str, done: int = 0, total: int | None = None) -> None:
+        described = bar_label(label, LABEL_WIDTH)
+        if self._task is None:
+            self._task = self._bars.add_task(described, total=total)
+        self._bars.update(self._task, description=described, completed=done, total=total)
+
+    def note(self, text: str) -> None:
+        note(text, "yellow")
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[TaskProgress]:
+    """Show how far a task has come while the block runs, unless ``quiet``."""
+    if quiet:
+        yield TaskProgress()
+        return
+    with progress_bar() as bars:
+        yield _Bar(bars)
 
 
 def bar_label(text: str, width: int = 60) -> str:

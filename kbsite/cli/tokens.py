@@ -9,10 +9,10 @@ import typer
 from django.conf import settings
 from django.db.models import Q
 
-from kbsite.cli import server_lock
 from kbsite.cli.options import InCollections, Json, of_user, option
 from kbsite.cli.terminal import minute, note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
+from kbsite.library import server_lock
 from kbsite.library.database import open_library
 from kbsite.mcp_clients import bundle as mcp_bundle
 from kbsite.mcp_clients.configuration import McpClient, configuration

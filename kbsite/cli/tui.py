@@ -26,9 +26,10 @@ from citations.passages import Locator, PassageSource
 from citations.vectors import language_gap
 from citations.vectors.language_gap import StateLabel
 from kbsite.accounts.auth import everything
-from kbsite.cli import server_lock, terminal
+from kbsite.cli import terminal
 from kbsite.cli.options import InCollection
 from kbsite.cli.sources import kind_of, state_of
+from kbsite.library import server_lock
 from kbsite.library.database import open_library
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList

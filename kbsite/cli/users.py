@@ -12,9 +12,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from kbsite.accounts import users
-from kbsite.cli import server_lock
 from kbsite.cli.options import InCollection, Json, argument, user_names
 from kbsite.cli.terminal import minute, print_json, print_result, table
+from kbsite.library import server_lock
 from kbsite.library.database import open_collection, open_library
 from kbsite.models import SignInLink
 from kbsite.schemas import UserOut

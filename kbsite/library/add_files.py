@@ -13,7 +13,7 @@ from django.db import transaction
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.readers import formats
-from kbsite.cli.terminal import progress_bar
+from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts.adding import files, storage
 from transcripts.adding.storage import StoredTranscript
@@ -81,11 +81,14 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
 
 
 def add_captions(
-    collection: Collection, captions: Sequence[FoundFile], metadata: SidecarMetadata, *, quiet: bool
+    collection: Collection,
+    captions: Sequence[FoundFile],
+    metadata: SidecarMetadata,
+    progress: TaskProgress,
 ) -> Iterator[Result]:
-    """Store caption files with a progress bar; yield the result for each."""
+    """Store caption files; yield the result for each."""
     written: set[int] = set()
-    remaining = _tracked(captions, quiet=quiet)
+    remaining = _tracked(captions, progress)
     while batch := list(itertools.islice(remaining, BATCH_SIZE)):
         with transaction.atomic():
             results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
@@ -96,11 +99,10 @@ def add_documents(
     collection: Collection,
     documents: Sequence[FoundFile],
     metadata: SidecarMetadata,
-    *,
-    quiet: bool,
+    progress: TaskProgress,
 ) -> Iterator[Result]:
-    """Store documents, unread, with a progress bar; yield the result for each."""
-    for file in _tracked(documents, quiet=quiet):
+    """Store documents, unread; yield the result for each."""
+    for file in _tracked(documents, progress):
         try:
             with _opened(file.path) as stream:
                 result: AddedDocument | KnowledgeBaseError = document_storage.add(
@@ -112,10 +114,10 @@ def add_documents(
 
 
 def add_media(
-    collection: Collection, files: Sequence[FoundFile], *, quiet: bool
+    collection: Collection, files: Sequence[FoundFile], progress: TaskProgress
 ) -> Iterator[Result]:
     """Store audio and video files with the recordings of the same names."""
-    for file in _tracked(files, quiet=quiet):
+    for file in _tracked(files, progress):
         try:
             with _opened(file.path) as stream:
                 result: Video | KnowledgeBaseError = media.add(
@@ -126,9 +128,10 @@ def add_media(
         yield file, result
 
 
-def _tracked(files: Sequence[FoundFile], *, quiet: bool) -> Iterator[FoundFile]:
-    with progress_bar(quiet=quiet or len(files) < 2) as progress:
-        yield from progress.track(files, total=len(files), description="Importing")
+def _tracked(files: Sequence[FoundFile], progress: TaskProgress) -> Iterator[FoundFile]:
+    for done, file in enumerate(files):
+        progress.show("Importing", done, len(files))
+        yield file
 
 
 def _store_best(

@@ -6,27 +6,23 @@ from itertools import chain
 from pathlib import Path
 
 from citations.documents.storage import AddedDocument
-from citations.schemas.search import DocumentOut
 from kbsite import celery
-from kbsite.cli import jobs
-from kbsite.cli.terminal import note, say
-from kbsite.library import add_files, indexing
+from kbsite.library import add_files, indexing, jobs
 from kbsite.library.add_options import (
     STDIN,
     AddOptions,
     AddTargets,
     pasted_text,
-    print_documents,
-    print_problems,
     require_address,
     shortened,
 )
 from kbsite.library.add_report import AddOut, Problems
+from kbsite.library.progress import TaskProgress
 from transcripts.adding import acquisition, storage
 from transcripts.adding.storage import StoredTranscript
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
-from transcripts.models import Collection, Job, Video, WorkerPulse
+from transcripts.models import Collection, Job, Video
 from transcripts.schemas import JobProblem
 
 
@@ -72,50 +68,26 @@ class LocalReport(Problems):
             }
         )
 
-    def print(self) -> None:
-        print_documents(list(map(DocumentOut.model_validate, self.documents)))
-        if any(self.counts().values()) or self.problems:
-            prefix = "Transcripts: " if self.documents else ""
-            say(prefix + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
-        elif not self.jobs and not self.documents and not self.media:
-            note("No captions and no documents found: nothing was added.", "yellow")
-        for video in self.media:
-            say(f"“{video}” plays now beside its transcript.")
-        self._print_jobs()
-        print_problems(self.problems)
-        self.indexed.print()
-
     def _videos(self) -> list[Video]:
         """Return the recordings that were stored or fetched, each once."""
         stored = (transcript.video for transcript in self.stored)
         fetched = (job.video for job in self.jobs if job.video)
         return list({video.pk: video for video in (*stored, *fetched)}.values())
 
-    def _print_jobs(self) -> None:
-        for job in self.jobs:
-            video = f"{job.video.key}: {job.video}" if job.video else ""
-            parts = (f"{job}", job.state_text, jobs.place_text(job), video)
-            say(f"Job {job.pk}: {' · '.join(filter(None, parts))}")
-        is_pending = any(not job.is_finished for job in self.jobs)
-        if is_pending and not self.waited and not WorkerPulse.is_alive():
-            note(
-                "No worker is running, so the jobs wait in the queue."
-                " Start one with `kb serve`, or add with --wait.",
-                "yellow",
-            )
 
-
-def add_targets(collection: Collection, targets: Sequence[str], options: AddOptions) -> LocalReport:
+def add_targets(
+    collection: Collection, targets: Sequence[str], options: AddOptions, progress: TaskProgress
+) -> LocalReport:
     """Add all targets; a failing one does not stop the others."""
     report = LocalReport(waited=options.wait)
     chosen = AddTargets.of(targets, options)
     if chosen.is_pasted:
         _add_pasted(collection, options, report)
-    _add_paths(collection, chosen.paths, options, report)
+    _add_paths(collection, chosen.paths, options, report, progress)
     for address in chosen.addresses:
         _request(collection, address, options, report)
     if options.wait and report.jobs:
-        report.jobs = jobs.follow(report.jobs, quiet=options.quiet)
+        report.jobs = jobs.follow(report.jobs, progress)
         for job in report.jobs:
             _report_job(job, report)
     documents = {document.source.pk for document in report.documents}
@@ -125,7 +97,7 @@ def add_targets(collection: Collection, targets: Sequence[str], options: AddOpti
         if transcript.change is not StorageChange.UNCHANGED
     }
     if videos or documents:
-        report.indexed = indexing.index(videos, documents, wait=options.wait, quiet=options.quiet)
+        report.indexed = indexing.index(videos, documents, wait=options.wait, progress=progress)
         for document in report.documents:
             document.source.refresh_from_db()
     return report
@@ -155,16 +127,20 @@ def _add_pasted(collection: Collection, options: AddOptions, report: LocalReport
 
 
 def _add_paths(
-    collection: Collection, paths: Iterable[Path], options: AddOptions, report: LocalReport
+    collection: Collection,
+    paths: Iterable[Path],
+    options: AddOptions,
+    report: LocalReport,
+    progress: TaskProgress,
 ) -> None:
     gathered = add_files.gather(list(paths))
     report.skipped += gathered.skipped
     report.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
     results = chain(
-        add_files.add_captions(collection, gathered.captions, metadata, quiet=options.quiet),
-        add_files.add_documents(collection, gathered.documents, metadata, quiet=options.quiet),
-        add_files.add_media(collection, gathered.media, quiet=options.quiet),
+        add_files.add_captions(collection, gathered.captions, metadata, progress),
+        add_files.add_documents(collection, gathered.documents, metadata, progress),
+        add_files.add_media(collection, gathered.media, progress),
     )
     for file, result in results:
         if isinstance(result, StoredTranscript):

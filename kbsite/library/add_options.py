@@ -1,22 +1,16 @@
-"""What `kb add` is given, and what it prints of the results, wherever the library is."""
+"""What is to be added, and how, wherever the library is."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from citations.models import SourceKind
-from citations.schemas.search import DocumentOut
-from kbsite.cli.terminal import note, say, table_of_sentences
 from kbsite.library import add_files
 from transcripts import conf
 from transcripts.core.errors import InvalidInput, InvalidUrl
-from transcripts.schemas import JobProblem
 from transcripts.text.timecodes import parse_target
 
 STDIN = "-"
-PROBLEMS_SHOWN = 20
-DOCUMENTS_SHOWN = 10
 NAME_SHOWN = 100  # characters
 
 
@@ -29,7 +23,6 @@ class AddOptions:
     every_hours: int | None = None
     title: str = ""
     wait: bool = False
-    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +76,6 @@ def require_address(address: str) -> None:
 
 def shortened(name: str) -> str:
     return name if len(name) <= NAME_SHOWN else f"{name[: NAME_SHOWN - 1]}…"
-
-
-def print_documents(documents: Sequence[DocumentOut]) -> None:
-    """Print what became of each document, and the number of many."""
-    for document in documents[:DOCUMENTS_SHOWN]:
-        source = document.source
-        say(f"“{source.title}” {_result(document)} ({SourceKind(source.kind).label}): {source.id}")
-    if len(documents) > DOCUMENTS_SHOWN:
-        new = sum(document.is_new for document in documents)
-        say(f"… {len(documents)} documents in all, {new} new; `kb sources` lists them.")
-
-
-def print_problems(problems: Sequence[JobProblem]) -> None:
-    """Print the first problems as a table, then their hints."""
-    listed = problems[:PROBLEMS_SHOWN]
-    if listed:
-        rows = [(problem.name, problem.code, problem.message) for problem in listed]
-        table_of_sentences(("Problem with", "Code", "Reason"), rows)
-    for hint in dict.fromkeys(problem.hint for problem in listed if problem.hint):
-        note(hint)
-    if len(problems) > len(listed):
-        note(f"… and {len(problems) - len(listed)} more; --json lists all of them.")
-
-
-def _result(document: DocumentOut) -> str:
-    if document.source.state == "failed":
-        return "was stored, but cannot be read"
-    return "added as a document" if document.is_new else "is already in the library"
 
 
 def _exists(name: str) -> bool:

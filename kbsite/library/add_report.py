@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from citations.schemas.search import DocumentOut
-from kbsite.cli.terminal import exit_code_of
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.schemas import JobOut, JobProblem, Shape, VideoOut
 
@@ -31,13 +30,13 @@ class AddOut(Shape):
 
 @dataclass(slots=True)
 class Problems:
-    """What went wrong. Only a problem with a target of the command line sets the exit code."""
+    """What went wrong; ``failure`` is the first problem with a target that was named."""
 
     skipped: int = 0
     problems: list[JobProblem] = field(default_factory=list)
-    exit_code: int = 0
+    failure: KnowledgeBaseError | None = None
 
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
-        """Record a problem with a target of the command line."""
+        """Record a problem with a target that was named."""
         self.problems.append(JobProblem.of(name, error))
-        self.exit_code = self.exit_code or exit_code_of(error)
+        self.failure = self.failure or error

@@ -9,8 +9,8 @@ from django.db import connection
 from kbsite import boot
 from kbsite.accounts.auth import everything
 from kbsite.apps import vector_extension
-from kbsite.cli import server_lock
-from kbsite.cli.terminal import unreachable
+from kbsite.library import server_lock
+from kbsite.postgres.errors import unreachable
 from kbsite.postgres.watch import watched
 from transcripts.core.errors import Unavailable
 from transcripts.core.scope import Scope

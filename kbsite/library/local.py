@@ -16,7 +16,7 @@ from kbsite.library.add_local import add_targets
 from kbsite.library.add_options import AddOptions
 from kbsite.library.base import Library
 from kbsite.library.database import open_collection, open_database
-from transcripts.core.error_codes import rebuilt
+from kbsite.library.progress import TaskProgress
 
 
 class LocalLibrary(Library):
@@ -29,10 +29,10 @@ class LocalLibrary(Library):
         connections.close_all()
 
     def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
-        options = AddOptions(**about, wait=wait, quiet=True)
-        report = add_targets(open_collection(collection), [target], options)
-        for problem in report.problems if report.exit_code else ():
-            raise rebuilt(problem.code, problem.message, problem.hint)
+        options = AddOptions(**about, wait=wait)
+        report = add_targets(open_collection(collection), [target], options, TaskProgress())
+        if report.failure:
+            raise report.failure
         return report.ids()
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:

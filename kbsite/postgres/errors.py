@@ -76,3 +76,13 @@ class StartTimeout(EmbeddedPostgresError):
 
     code = "postgres_start_timeout"
     default_hint = "Try again in a while: a large database recovers first after a crash."
+
+
+def unreachable(error: Exception) -> Unavailable:
+    """Return the error for a database that refuses connections."""
+    reason = " ".join(str(error).split())[:300]
+    return Unavailable(
+        f"The database does not answer: {reason}",
+        hint="Run the command again in a few seconds. If this persists, check DATABASE_URL, and"
+        " that the server runs.",
+    )

@@ -31,7 +31,8 @@ SENTENCES: Final = (
     "cause",
     "reason",
 )
-NOT_SHOWN: Final = ("cli", "mcp", "tui", "migrations", "client", "postgres", "telemetry")
+NOT_SHOWN: Final = ("cli", "mcp", "tui", "migrations", "postgres", "telemetry")
+TERMINAL: Final = Path("kbsite/library")  # what commands and programs do, and no page
 
 
 def sentences() -> list[str]:
@@ -40,7 +41,8 @@ def sentences() -> list[str]:
     texts: set[str] = set()
     for package in OURS:
         for path in (ROOT / package).rglob("*.py"):
-            if not set(path.relative_to(ROOT).parts) & set(NOT_SHOWN):
+            place = path.relative_to(ROOT)
+            if not set(place.parts) & set(NOT_SHOWN) and TERMINAL not in place.parents:
                 texts |= set(_sentences(ast.parse(path.read_text()), errors))
     return sorted(texts | set(field_names()))
 

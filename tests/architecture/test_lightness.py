@@ -24,7 +24,9 @@ WATCHING = ("prometheus_client", "opentelemetry", "pythonjsonlogger")
 READ_AND_SEARCH = """
 import sys
 from pathlib import Path
-from transcripts import bm25, captions, reading
+from transcripts import captions
+from transcripts.text import bm25
+from transcripts.text import reading
 cues = captions.parse(Path("transcripts/sample/how-bm25-ranks.en.vtt").read_bytes()).cues
 assert reading.read(cues, limits=reading.ReadingLimits()).text
 assert bm25.Index.build([cue.text for cue in cues]).rank("rare word", limit=3)

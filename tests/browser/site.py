@@ -23,7 +23,8 @@ from kbsite.models import Webhook
 from kbsite.webhooks.errors import ReceiverFailed
 from oauth2_provider.models import Application
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
-from transcripts import samples, storage
+from transcripts import samples
+from transcripts.adding import storage
 from transcripts.core.errors import NoCaptions
 from transcripts.models import AuditEntry, Collection, Feed, Job, Membership, Video
 

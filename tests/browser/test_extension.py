@@ -23,7 +23,7 @@ print(json.dumps(list(rows.values_list("language", "origin"))))
 """
 REMOVE = """
 from citations.ingest import pipeline
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Video
 for video in Video.objects.filter(youtube_id="lecture0001"):
     collections.delete_video(video)

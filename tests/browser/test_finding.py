@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 ADD = """
 from io import BytesIO
 from tests.makers import make_cues, make_video, make_wav
-from transcripts import media
+from transcripts.media import files as media
 from transcripts.models import Collection
 texts = [f"Sentence {number} of the sound." for number in range(60)]
 video = make_video(Collection.objects.default(), key="heard", cues=make_cues(60, sentences=texts))
@@ -24,7 +24,7 @@ media.replace(video, BytesIO(make_wav(300)), name="heard.wav")
 print(json.dumps(video.pk))
 """
 REMOVE = """
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Video
 collections.delete_video(Video.objects.get(key="heard"))
 """

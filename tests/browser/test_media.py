@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 ADD = """
 from io import BytesIO
 from tests.makers import make_cues, make_video, make_wav
-from transcripts import media
+from transcripts.media import files as media
 from transcripts.models import Collection
 texts = [f"Sentence {number}." for number in range(10)]
 video = make_video(Collection.objects.default(), key="sound", cues=make_cues(10, sentences=texts))
@@ -25,7 +25,7 @@ media.replace(video, BytesIO(make_wav(60)), name="sound.wav")
 print(json.dumps(video.pk))
 """
 REMOVE = """
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Video
 collections.delete_video(Video.objects.get(key="{}"))
 """
@@ -142,7 +142,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from tests.makers import make_cues, make_source, make_video
 from tests.tones import make_recording
-from transcripts import media
+from transcripts.media import files as media
 from transcripts.models import Collection
 from transcripts.core.scope import Scope
 ending, ada = "{}", User.objects.get(username="ada")

@@ -20,7 +20,7 @@ from datetime import timedelta
 from django.utils import timezone
 from citations.ingest import discovery
 from citations.models import Source
-from transcripts import storage
+from transcripts.adding import storage
 from transcripts.models import Collection
 stored = storage.add_text(Collection.objects.default(), {SAID!r}, title="Bread", language="en")
 discovery.adopt()
@@ -37,7 +37,7 @@ from citations.models import Source
 Source.objects.filter(video={}).update(run_after=None)
 """
 REMOVE = """
-from transcripts import collections
+from transcripts.library import collections
 from transcripts.models import Video
 collections.delete_video(Video.objects.get(pk={}))
 """

@@ -17,7 +17,7 @@ FILES = 60
 
 ADD_VIDEOS = f"""
 from transcripts.models import Collection
-from transcripts import acquisition
+from transcripts.adding import acquisition
 from kbsite import celery
 shelf = Collection.objects.default()
 for video_id in {IDS!r}:
@@ -25,7 +25,7 @@ for video_id in {IDS!r}:
 """
 ADD_FILES = f"""
 from transcripts.models import Collection
-from transcripts import acquisition
+from transcripts.adding import acquisition
 from kbsite import celery
 from tests.makers import caption_json, make_cues
 shelf = Collection.objects.default()
@@ -37,7 +37,7 @@ celery.send(acquisition.request_files(shelf, uploads))
 """
 ADD_PLAYLIST = """
 from transcripts.models import Collection
-from transcripts import acquisition
+from transcripts.adding import acquisition
 from kbsite import celery
 celery.send(acquisition.request(Collection.objects.default(), "PLkillkillkillkill"))
 """

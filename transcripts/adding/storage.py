@@ -18,7 +18,8 @@ from transcripts.core.audit import Action
 from transcripts.core.errors import BadJson, CaptionError, CaptionsTooLarge, Conflict, EmptyCaptions
 from transcripts.core.names import readable
 from transcripts.core.sanitize import clean
-from transcripts.models import KEY_LENGTH, CaptionOrigin, Collection, Transcript, Video
+from transcripts.models import CaptionOrigin, Collection, Transcript, Video
+from transcripts.models.videos import clean_key
 from transcripts.text import tokenizer
 from transcripts.text.cues import Cue
 from transcripts.text.timecodes import is_video_id
@@ -181,14 +182,6 @@ def _with_same_text(stored: StoredTranscript) -> Video | None:
 def clean_tags(tags: Iterable[str]) -> list[str]:
     """Return distinct, trimmed tags: at most 50 of at most 100 characters."""
     return [tag for tag in dict.fromkeys(clean(tag, 100) for tag in tags) if tag][:MAX_TAGS]
-
-
-def clean_key(text: str) -> str:
-    """Return an id of printable characters with hyphens for slashes, at most 200 long."""
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return (
-        " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
-    )
 
 
 def _store(

@@ -15,11 +15,11 @@ from pydantic import (
 )
 
 from transcripts.core.languages import code_of
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.library import reading as library
 from transcripts.library.exports import TranscriptFormat
 from transcripts.schemas import ProblemOut
 from transcripts.text.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")

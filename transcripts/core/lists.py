@@ -12,8 +12,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from transcripts.core.errors import NotFound
-from transcripts.core.sanitize import clean, uuid_of
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean, uuid_of
 
 MAX_WORDS: Final = 10  # that count; each is a condition on every field
 MAX_TAG: Final = 100  # characters

@@ -1,6 +1,9 @@
 """Make text from outside fit for the database."""
 
+from typing import Final
 from uuid import UUID
+
+MAX_QUERY_CHARACTERS: Final = 1_000  # of the longest query that is accepted
 
 
 def clean(value: object, limit: int) -> str:

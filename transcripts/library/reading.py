@@ -14,14 +14,13 @@ from transcripts.core import errors
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.languages import code_of
 from transcripts.core.lists import containing, page_of, tagged
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.text import bm25, reading, tokenizer
 from transcripts.text.cues import Cue, CueGroup, group_by_time
 from transcripts.text.queries import empty_query
 from transcripts.text.timecodes import parse_target, watch_url
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_REFERENCE = 500  # characters of an id or address
 MAX_HITS = 50

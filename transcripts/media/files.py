@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 
 from transcripts import captions, conf
-from transcripts.adding.storage import clean_key
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import InvalidInput
@@ -17,6 +16,7 @@ from transcripts.core.scope import Scope
 from transcripts.media import media_types
 from transcripts.models import Collection, Job, MediaFile, PlayableFile, Video
 from transcripts.models.media_errors import MediaNotFound, MediaTooLarge, MediaWithoutCaptions
+from transcripts.models.videos import clean_key
 
 PART: Final = 1 << 20  # bytes
 MAX_READ: Final = 2 * PART  # bytes of one answer; players ask for more as they play

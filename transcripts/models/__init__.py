@@ -1,6 +1,6 @@
 """The tables: collections, members, videos, transcripts, feeds, jobs, and the YouTube gate."""
 
-from transcripts.models.audit import AuditEntry
+from transcripts.core.audit import AuditEntry
 from transcripts.models.collections import (
     WRITING_ROLES,
     Collection,

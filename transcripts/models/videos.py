@@ -10,15 +10,23 @@ from django.db.models.functions import Coalesce, Now, NullIf, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from transcripts.core.player import Player, player_of
 from transcripts.core.sanitize import is_uuid
 from transcripts.core.scope import Scope
 from transcripts.models.collections import Collection, Deletable, DeletableQuerySet, VisibleQuerySet
-from transcripts.models.player import Player, player_of
 from transcripts.text.timecodes import watch_url
 
 KEY_LENGTH = 200
 # Videos of which nothing plays, as ``Video.player`` says of one.
 SILENT: Final = models.Q(youtube_id="", media__isnull=True)
+
+
+def clean_key(text: str) -> str:
+    """Return an id of printable characters with hyphens for slashes, at most 200 long."""
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return (
+        " ".join(printable.replace("/", "-").replace("\\", "-").split())[:KEY_LENGTH] or "untitled"
+    )
 
 
 def video_path(pk: int) -> str:
@@ -28,6 +36,8 @@ def video_path(pk: int) -> str:
 
 class Video(Deletable):
     """A recording from YouTube or from a file. ``key`` is its public id."""
+
+    audit_kind = "video"  # in the audit trail, as on every door
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="videos")
     key = models.CharField("id", max_length=KEY_LENGTH)

@@ -3,8 +3,7 @@
 from typing import Final
 
 from transcripts.core.errors import EmptyQuery, InvalidInput
-from transcripts.core.sanitize import clean
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 
 MAX_QUESTION: Final = MAX_QUERY_CHARACTERS
 

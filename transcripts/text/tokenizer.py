@@ -13,7 +13,6 @@ TOKENIZER_VERSION: int = 2
 """Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
 rebuilt."""
 
-MAX_QUERY_CHARACTERS = 1_000  # longest query that is accepted
 MAX_QUERY_WORDS = 512  # words of a query that count
 
 

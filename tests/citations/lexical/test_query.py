@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.lexical.query import parse
-from transcripts.text.tokenizer import MAX_QUERY_CHARACTERS, MAX_QUERY_WORDS, tokenize
+from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
+from transcripts.text.tokenizer import MAX_QUERY_WORDS, tokenize
 
 
 def test_plain_words_are_ranked_as_they_stand():

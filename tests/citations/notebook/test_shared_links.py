@@ -18,9 +18,9 @@ from citations.notebook.shared_links import ShareTarget
 from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.core.errors import Forbidden, InvalidInput, NotFound
+from transcripts.core.player import Player
 from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Membership, Role, Transcript
-from transcripts.models.player import Player
 from transcripts.text.cues import Cue
 
 SAID = "The error runs backwards."

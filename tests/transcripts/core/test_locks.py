@@ -75,7 +75,7 @@ def test_no_other_module_takes_an_advisory_lock() -> None:
         for path in (ROOT / package).rglob("*.py")
         if re.search(r"pg_\w*advisory", path.read_text())
     ]
-    assert sorted(paths) == sorted([*MIGRATIONS, ROOT / "transcripts" / "locks.py"])
+    assert sorted(paths) == sorted([*MIGRATIONS, ROOT / "transcripts/core/locks.py"])
 
 
 @pytest.mark.parametrize("migration", MIGRATIONS, ids=lambda path: path.stem)

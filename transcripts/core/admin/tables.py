@@ -20,7 +20,6 @@ from transcripts.core.audit import Action
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated_error
 from transcripts.core.work.models import QueuedWork
-from transcripts.models import Video
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
 QUEUED_AT_ONCE = 500  # jobs that one action queues
@@ -238,7 +237,7 @@ def _named(row: Model) -> tuple[str, object]:
 
 def _kind(model: type[Model]) -> str:
     """Return what the audit trail calls a kind of rows, on every door."""
-    return "video" if model is Video else str(model._meta.verbose_name_raw)
+    return str(getattr(model, "audit_kind", model._meta.verbose_name_raw))
 
 
 def _changed(message: Any) -> list[str]:

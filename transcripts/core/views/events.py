@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any, Final
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.http import StreamingHttpResponse
 from django.utils import translation
 
-from transcripts import conf
 from transcripts.core import announcements, locks
 from transcripts.core.announcements import ACCESS, HEARTBEAT_SECONDS
 from transcripts.core.errors import NotFound, Throttled
@@ -73,7 +73,7 @@ def event(name: str, data: str) -> str:
 def require_free(caller: Any) -> None:
     """Raise ``Throttled`` if a user has as many streams in this process as one may have."""
     count = _open[caller.user.pk]  # reads a lazy caller, which the event loop must not
-    most = conf.streams_at_once()
+    most = int(settings.STREAMS_AT_ONCE)  # 0: any number
     if most and count >= most:
         raise Throttled(
             f"You already follow {most} pages or lectures.",
