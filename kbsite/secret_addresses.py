@@ -10,8 +10,9 @@ from transcripts.core import redaction
 from transcripts.core.redaction import MASK
 
 _SLASH: Final = r"(?:/|%2F)"  # an address may stand in the query of another
+_STEPS: Final = rf"(?:code|team)(?:{_SLASH}|$)"  # of a sign-in: their forms say where they are from
 _SECRET: Final = re.compile(
-    rf"({_SLASH}(?:sign-in|shared){_SLASH})(?:(?!%2F)[^\s/?#&\"'<])+", re.IGNORECASE
+    rf"({_SLASH}(?:sign-in|shared){_SLASH})(?!{_STEPS})(?:(?!%2F)[^\s/?#&\"'<])+", re.IGNORECASE
 )
 
 

@@ -56,6 +56,12 @@ def test_each_address_that_lets_strangers_in_is_known_as_a_secret() -> None:
         assert "5ecret" not in secret_addresses.redact(f"Not Found: {filled}").partition("media")[0]
 
 
+def test_a_form_of_an_address_without_a_secret_may_say_where_it_is_from() -> None:
+    plain = [route for route, _ in routes(get_resolver().url_patterns) if "<" not in route]
+    assert "sign-in/code/" in plain
+    assert [route for route in plain if secret_addresses.is_secret(f"/{route}")] == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
