@@ -55,7 +55,7 @@ from citations.text.blocks import Block, text_of
 from citations.text.chunking import Embed, chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts.core import audit, clock
+from transcripts.core import audit, clock, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import Retry
 from transcripts.core.work import retry
@@ -132,7 +132,7 @@ def remove(source: Source) -> None:
     """Delete a source with all that came from it."""
     with transaction.atomic():
         audit.record(Action.DELETE, "document", source.uuid, collection=source.collection)
-        source.delete()
+        deleting.delete_row(source)
     document_storage.prune()
     page_images.prune()
 

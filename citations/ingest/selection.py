@@ -20,7 +20,7 @@ from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts.adding import acquisition
 from transcripts.adding.storage import clean_tags
-from transcripts.core import actors, audit, clock
+from transcripts.core import actors, audit, clock, deleting
 from transcripts.core.actors import Actor
 from transcripts.core.audit import Action
 from transcripts.core.errors import InvalidInput, NotFound
@@ -286,7 +286,7 @@ def carry_out(deletion: Deletion) -> None:
             for lecture in LectureSession.objects.filter(deletion=deletion.uuid):
                 sessions.delete(lecture)
             for table in (Highlight, Note):
-                table._default_manager.filter(deletion=deletion.uuid).delete()
+                deleting.delete(table._default_manager.filter(deletion=deletion.uuid))
         deletion.delete()
 
 

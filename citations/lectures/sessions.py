@@ -25,7 +25,7 @@ from citations.models import (
     WindowOutcome,
     WindowQuerySet,
 )
-from transcripts.core import audit
+from transcripts.core import audit, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import TranscriptNotFound
 from transcripts.core.lists import containing, page_of, row_of
@@ -142,7 +142,7 @@ def delete(session: LectureSession) -> None:
     """Delete a session with its speech and citations. Its sources stay."""
     with transaction.atomic():
         audit.record(Action.DELETE, "lecture", session.uuid, collection=session.collection)
-        LectureSession.objects.filter(pk=session.pk).delete()
+        deleting.delete_row(session)
 
 
 def citable_sources(session: LectureSession) -> SourceQuerySet:

@@ -7,8 +7,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
-from django.db.models.signals import pre_delete
-from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -90,12 +88,6 @@ class Conversation(models.Model):
     def touch(self, **changes: Any) -> None:
         """Make it the latest, and write ``changes``."""
         Conversation.objects.filter(pk=self.pk).update(updated_at=timezone.now(), **changes)
-
-
-@receiver(pre_delete, sender=Conversation)
-def _lock_conversation(instance: Conversation, **_: Any) -> None:
-    """Lock a conversation before its answers are deleted, in the order of those who store them."""
-    Conversation.objects.select_for_update().filter(pk=instance.pk).first()
 
 
 class AnswerQuerySet(LeasedWorkQuerySet["Answer"]):

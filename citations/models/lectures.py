@@ -2,13 +2,10 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
-from django.db.models.signals import pre_delete
-from django.dispatch import receiver
 from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import Source
@@ -77,12 +74,6 @@ class LectureSession(Deletable):
         if self.ended_at is not None:
             return LectureState.ENDED
         return LectureState.IN_PROGRESS if self.event_count else LectureState.NOT_BEGUN
-
-
-@receiver(pre_delete, sender=LectureSession)
-def _lock_lecture(instance: LectureSession, **_: Any) -> None:
-    """Lock a lecture before its windows are deleted, in the order of those who store citations."""
-    LectureSession.objects.select_for_update().filter(pk=instance.pk).first()
 
 
 class Segment(models.Model):

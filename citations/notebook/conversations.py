@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from citations.errors import ConversationNotFound, InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter, matching
 from citations.models import Conversation, Source
+from transcripts.core import deleting
 from transcripts.core.errors import InvalidInput
 from transcripts.core.lists import containing, page_of, row_of
 from transcripts.core.sanitize import clean, uuid_of
@@ -132,7 +133,7 @@ def change(
 
 def delete(conversation: Conversation) -> None:
     """Delete a conversation with its answers and citations. Sources and notes stay."""
-    Conversation.objects.filter(pk=conversation.pk).delete()
+    deleting.delete_row(conversation)
 
 
 def _find_readers(scope: Scope, conversation: Conversation, name: str) -> Collection | None:

@@ -21,6 +21,7 @@ from citations.quotes import source_texts, verification
 from citations.quotes.matching import prepare
 from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
+from transcripts.core import deleting
 from transcripts.core.errors import Forbidden, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of, tagged
 from transcripts.core.sanitize import clean
@@ -180,7 +181,7 @@ def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
 
 
 def delete(highlight: Highlight) -> None:
-    Highlight.objects.filter(pk=highlight.pk).delete()
+    deleting.delete_row(highlight)
 
 
 def find(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Count
 
-from transcripts.core import audit
+from transcripts.core import audit, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import NotFound
 from transcripts.core.lists import page_of
@@ -150,7 +150,7 @@ def remove_feed(feed: Feed) -> None:
     """Delete a playlist or channel; its videos stay."""
     with transaction.atomic():
         audit.record(Action.DELETE, "feed", feed.youtube_id, collection=feed.collection)
-        feed.delete()
+        deleting.delete_row(feed)
 
 
 def schedule(feed: Feed, *, newest: int | None, every_hours: int | None) -> None:

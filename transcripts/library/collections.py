@@ -11,7 +11,7 @@ from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from transcripts.core import audit
+from transcripts.core import audit, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import (
     CollectionNotFound,
@@ -168,10 +168,8 @@ def require_leave(collection: Collection, user: Any) -> None:
 def delete(collection: Collection) -> None:
     """Delete a collection and its content, even while workers add to it."""
     with transaction.atomic():
-        Collection.objects.select_for_update().filter(pk=collection.pk).first()
-        _lock(Video.objects.filter(collection=collection))
         audit.record(Action.DELETE, "collection", collection.slug, collection=collection)
-        collection.delete()
+        deleting.delete_row(collection)
 
 
 def delete_video(video: Video) -> None:
@@ -180,14 +178,8 @@ def delete_video(video: Video) -> None:
     A worker that stores a transcript meanwhile creates the video again.
     """
     with transaction.atomic():
-        _lock(Video.objects.filter(pk=video.pk))
         audit.record(Action.DELETE, "video", video.key, collection=video.collection)
-        video.delete()
-
-
-def _lock(videos: QuerySet[Video]) -> None:
-    for _ in videos.order_by("pk").select_for_update(of=("self",)).values_list("pk").iterator():
-        pass
+        deleting.delete_row(video)
 
 
 def _clean(name: str) -> str:

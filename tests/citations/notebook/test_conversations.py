@@ -11,6 +11,7 @@ from citations.notebook import answers, conversations
 from tests.citations.talks import QUESTION, again, ask, finished_answer, talk_in
 from tests.contention import run_against
 from tests.makers import make_user
+from transcripts.core import deleting
 from transcripts.core.errors import InvalidInput
 from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
@@ -134,7 +135,10 @@ def test_a_deletion_waits_for_an_answer_that_is_being_stored(
     scope: Scope, owner: User, conversation: Conversation, talk: Source, target: str
 ) -> None:
     answer = finished_answer(scope, owner, conversation, QUESTION)
-    deletions = {"conversation": lambda: conversations.delete(conversation), "owner": owner.delete}
+    deletions = {
+        "conversation": lambda: conversations.delete(conversation),
+        "owner": lambda: deleting.delete_row(owner),
+    }
     run_against(
         deletions[target],
         lock=conversation.touch,

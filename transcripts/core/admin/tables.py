@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.core import audit
+from transcripts.core import audit, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated_error
@@ -93,14 +93,14 @@ class AuditedAdmin(Admin):
         """Delete a row, and record it."""
         with transaction.atomic():
             audit.record(Action.DELETE, *_named(obj))
-            super().delete_model(request, obj)
+            deleting.delete_row(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Delete rows, and record each."""
         with transaction.atomic():
             for obj in queryset:
                 audit.record(Action.DELETE, *_named(obj))
-            super().delete_queryset(request, queryset)
+            deleting.delete(queryset)
 
 
 class Table(AuditedAdmin):
@@ -155,7 +155,7 @@ class Table(AuditedAdmin):
             with transaction.atomic():
                 kind = _kind(self.model)
                 audit.record(Action.DELETE, kind, count=len(batch), ids=batch)
-                self.model._default_manager.filter(pk__in=batch).only("pk").delete()
+                deleting.delete(self.model._default_manager.filter(pk__in=batch).only("pk"))
 
     def has_work_permission(self, request: HttpRequest) -> bool:
         """Whether the user may start work here, which takes the permission to change rows."""
