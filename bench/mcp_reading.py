@@ -26,7 +26,7 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
-from kbsite.accounts.auth import Caller, everything
+from kbsite.callers import SignedInCaller, everything
 from kbsite.cli.users import owner
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
@@ -209,7 +209,7 @@ def fill() -> tuple[int, int]:
 
 async def measure() -> list[str]:
     """Return the table."""
-    LOCAL_CALLER.set(await in_thread(lambda: Caller(user=owner(), scope=everything())))
+    LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner(), scope=everything())))
     rows = ["| Question | found | quoted | calls | tokens | most |", "|---|---|---|---|---|---|"]
     for name, (way, questions) in WAYS.items():
         findings = [await _find(way, question) for question in questions]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
+from django.contrib.auth.models import User
 from ninja import Field, File, Form, Query, Router, Status
 from ninja.errors import ValidationError
 from ninja.files import UploadedFile
@@ -195,7 +196,7 @@ def _add_documents(
     files: Sequence[UploadedFile],
     about: UploadIn,
     *,
-    by: Any,
+    by: User | None,
     is_alone: bool,
 ) -> tuple[list[AddedDocument], list[JobProblem]]:
     """Store documents; return them and the refused files. Raises if the only file is refused."""

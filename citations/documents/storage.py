@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
@@ -60,7 +61,7 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
-    by: Any = None,
+    by: User | None = None,
 ) -> AddedDocument:
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -255,7 +256,7 @@ def _refuse(file: "UploadedFile[Any]", error: KnowledgeBaseError) -> AddResult:
     return AddResult(name=document_storage.clean_name(file.name or ""), error=error)
 
 
-def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:
+def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
     title = values["title"] or "Pasted transcript"
     about = {"by": by, "title": title, "language": values["language"], "tags": values["tags"]}
     try:
@@ -274,7 +275,9 @@ def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
     return AddResult(name=name, video=video, media=name)
 
 
-def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool) -> AddResult:
+def _add(
+    values: dict[str, Any], file: "UploadedFile[Any]", *, by: User | None, alone: bool
+) -> AddResult:
     name = document_storage.clean_name(file.name or "")
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     title = values["title"] if alone else ""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli import add_remote
 from kbsite.cli.add_remote import RemoteReport
 from kbsite.cli.add_report import print_report

@@ -21,7 +21,7 @@ from citations.providers import registry
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, boot, celery, health
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed

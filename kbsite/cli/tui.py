@@ -25,7 +25,7 @@ from citations.notebook.answers import AnswerRecord
 from citations.passages import Locator, PassageSource
 from citations.vectors import language_gap
 from citations.vectors.language_gap import StateLabel
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli import terminal
 from kbsite.cli.options import InCollection
 from kbsite.cli.sources import kind_of, state_of

@@ -11,7 +11,7 @@ from citations.quotes import verification
 from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.library.add_local import add_targets
 from kbsite.library.add_options import AddOptions
 from kbsite.library.base import Library

@@ -6,7 +6,7 @@ from django.test import Client
 
 from citations.models import Source
 from kbsite import boot
-from kbsite.accounts.auth import Caller, everything
+from kbsite.callers import SignedInCaller, everything
 from kbsite.mcp import tool_inputs, tools
 from tests.kbsite.cli.conftest import run_here
 from tests.makers import make_source, make_video
@@ -29,7 +29,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
 ) -> None:
     monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs
     place = f"0:{SECOND}–0:10"
-    caller = Caller(user=owner, scope=everything())
+    caller = SignedInCaller(user=owner, scope=everything())
 
     (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]

@@ -11,7 +11,7 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.passages import Locator, PassageSource
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli.tui import Adder, LibraryNotebook
 from kbsite.tui.turns import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
