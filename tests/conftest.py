@@ -36,7 +36,7 @@ hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("thorough", deadline=None)
 hypothesis.settings.load_profile("quick")
 
-# What `make test` leaves to `make test-all`: kills, upgrades, protocols and what only a browser does.
+# What `make test` leaves to `make test-all`: kills, upgrades, protocols, what only browsers do.
 THOROUGH = (
     "tests/browser/",
     "tests/conformance/",
