@@ -15,6 +15,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
@@ -277,6 +278,12 @@ def percent(share: float) -> int:
 def shown_kind(origin: PassageSource) -> str:
     """Return the kind that pages show of a passage’s source."""
     return source_models.shown_kind(origin.kind, origin.player)
+
+
+@register.simple_tag
+def format_names() -> str:
+    """Return the formats of documents that can be added."""
+    return formats.names()
 
 
 @register.filter
