@@ -28,7 +28,7 @@ from citations.models import sources as source_models
 from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
-from citations.readers.markup import notes
+from citations.readers.markup.rendering import render_note
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import page_place, passage_place, place, stored_place
@@ -301,7 +301,7 @@ def get(values: Mapping[Any, Any], name: Any) -> Any:
 @register.filter
 def markdown(text: str) -> SafeString:
     """Render a note that is written in Markdown."""
-    return mark_safe(notes.render(text))  # sanitised there
+    return mark_safe(render_note(text))  # sanitised there
 
 
 @register.inclusion_tag("citations/_shared_player.html")
