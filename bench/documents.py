@@ -14,7 +14,8 @@ from environment import boot
 
 boot(database=False)
 
-from citations.readers import formats
+from citations.readers import recognition
+from citations.readers.pagination import open_document
 from tests.citations.readers.pdf.bombs import heavy
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
@@ -53,9 +54,9 @@ def _row(path: Path) -> str:
 
 def _read(path: Path) -> str:
     with path.open("rb") as stream:
-        format = formats.recognise(stream.read(formats.HEAD), path.name)
+        format = recognition.recognise(stream.read(recognition.HEAD), path.name)
     try:
-        return f"{sum(1 for _ in format.open(path, most_pages=5_000).pages):,} pages"
+        return f"{sum(1 for _ in open_document(path, format, most_pages=5_000).pages):,} pages"
     except KnowledgeBaseError as error:
         return f"refused: {error.message}"
 

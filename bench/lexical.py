@@ -38,7 +38,7 @@ from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Source, SourceKind
+from citations.models import Source
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 from transcripts.text.tokenizer import tokenize
@@ -176,7 +176,7 @@ class Library:
             with transaction.atomic():
                 source = Source.objects.create(
                     collection=self.collections[first // OF_A_SOURCE % 2],
-                    kind=SourceKind.TEXT,
+                    kind="text",
                     title=f"From {first}",
                     chunk_count=len(texts),
                 )

@@ -43,7 +43,7 @@ from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.lexical.postings import term_of, terms_of
-from citations.models import Chunk, Source, SourceKind, State
+from citations.models import Chunk, Source, State
 from citations.passages import Locator
 from citations.providers.embedding import LOCAL
 from citations.search import relevance
@@ -262,11 +262,7 @@ def drawn(
 def store(collection: Collection, text: str, *, title: str) -> Source:
     """Store a document that is one chunk."""
     source = Source.objects.create(
-        collection=collection,
-        kind=SourceKind.TEXT,
-        title=title[:300],
-        state=State.READY,
-        chunk_count=1,
+        collection=collection, kind="text", title=title[:300], state=State.READY, chunk_count=1
     )
     place = lexical_index.index(source.pk, [text])
     Chunk.objects.create(

@@ -39,7 +39,7 @@ from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.lexical.query import parse
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, EmbeddingSpace, Source, SourceKind, State
+from citations.models import Chunk, EmbeddingSpace, Source, State
 from citations.providers import registry
 from citations.readers.source_blocks import cue_blocks
 from citations.search import pipeline as search_pipeline
@@ -123,7 +123,7 @@ class Library:
         made = [self._made(number) for number in range(first, stop)]
         source = Source.objects.create(
             collection=self.collection,
-            kind=SourceKind.TEXT,
+            kind="text",
             title=f"From {first}",
             language="en",
             state=State.READY,

@@ -28,7 +28,7 @@ from citations.lexical import index as lexical_index
 from citations.lexical import merging, spelling
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
-from citations.models import Chunk, Source, SourceKind
+from citations.models import Chunk, Source
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 from transcripts.text.stemming import stem
@@ -66,7 +66,7 @@ def filled(corpus: Corpus, size: int) -> dict[str, Scope]:
         texts = [corpus.text(number) for number in range(first, min(size, first + OF_A_SOURCE))]
         source = Source.objects.create(
             collection=halves[first // OF_A_SOURCE % 2],
-            kind=SourceKind.TEXT,
+            kind="text",
             title=f"From {first}",
             chunk_count=len(texts),
         )

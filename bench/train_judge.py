@@ -40,7 +40,7 @@ from citations.evaluation.relevance import RelevanceJudge
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lexical import merging, query
 from citations.library.filters import Filter, resolve
-from citations.models import Chunk, SourceKind
+from citations.models import Chunk
 from citations.passages import SearchMode
 from citations.providers import embedding
 from citations.search import candidates, chunk_rows, judge, signs
@@ -208,7 +208,7 @@ def judged_speech(
         yield from with_nearest(own, question.query, WINDOW, question, relevance)
     foreign = Chunk.objects.filter(
         source__collection__in=[pk for other in others for pk in other.scope.readable or ()],
-        source__kind=SourceKind.VIDEO,
+        source__kind="video",
     ).order_by("pk")
     texts = list(foreign.values_list("text", flat=True))
     for text in chance.sample(texts, min(OTHERS * 2, len(texts))):

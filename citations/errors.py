@@ -266,7 +266,7 @@ class DocumentUnknown(InvalidInput):
     """Files with this content are not supported."""
 
     code = "document_unknown"
-    default_hint = "Add a PDF, Markdown, text or HTML file."
+    default_hint = "The page Add and `kb add --help` list the formats of documents."
 
 
 class DocumentTooLarge(TooLarge):

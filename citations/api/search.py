@@ -7,8 +7,9 @@ from uuid import UUID
 from ninja import Field, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict, StringConstraints, WithJsonSchema
 
+from citations.formats import KindName
 from citations.library.filters import MAX_VALUES, Filter, find_source
-from citations.models import Source, SourceKind
+from citations.models import Source
 from citations.passages import Results, SearchMode
 from citations.quotes import verification
 from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
@@ -55,7 +56,7 @@ class LibrarySearchIn(Schema):
     source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
         [], max_length=MAX_VALUES, description="Ids of sources or of videos."
     )
-    kind: list[SourceKind] = Field([], max_length=MAX_VALUES)
+    kind: list[KindName] = Field([], max_length=MAX_VALUES)
     channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field(
         [], max_length=MAX_VALUES, description="Channels or authors."
     )

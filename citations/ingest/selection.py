@@ -248,8 +248,8 @@ def take_back(reference: UUID, *, by: User | None) -> list[str]:
         deletion = waiting.filter(uuid=reference, created_by=by).first()
         if deletion is None:
             raise NotFound(
-                "There is nothing to undo: deleted items are kept for half a minute.",
-                hint="Add them again; a backup has their notes and answers.",
+                "There is nothing to undo any more: that is possible for half a minute at most.",
+                hint="Add deleted items again; a backup has their notes and answers.",
             )
         titles: list[str] = []
         for table in HIDDEN:

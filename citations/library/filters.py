@@ -10,7 +10,8 @@ from django.db.models import Count, Func, Q, TextField
 from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
-from citations.models import Source, SourceKind, SourceQuerySet
+from citations.formats import KINDS
+from citations.models import Source, SourceQuerySet
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.errors import InvalidUrl
 from transcripts.core.languages import code_of
@@ -200,11 +201,10 @@ def _check(filter: Filter) -> None:
     most = max(map(len, filter.values))
     if most > MAX_VALUES:
         raise InvalidFilter(f"A filter takes at most {MAX_VALUES} values of one kind, not {most}.")
-    unknown = [kind for kind in filter.kinds if kind not in SourceKind.values]
+    unknown = [kind for kind in filter.kinds if kind not in KINDS]
     if unknown:
         raise InvalidFilter(
-            f"There is no kind “{clean(unknown[0], 40)}”.",
-            hint=f"Kinds: {', '.join(SourceKind.values)}.",
+            f"There is no kind “{clean(unknown[0], 40)}”.", hint=f"Kinds: {', '.join(KINDS)}."
         )
     if filter.since and filter.until and filter.since > filter.until:
         raise InvalidFilter("The first day is after the last.", hint="Swap them.")

@@ -1,5 +1,6 @@
 """Sources and their chunks, both indexes, answers, lectures and notes, and rules of deletion."""
 
+import citations.formats
 import django.db.models.constraints
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -242,7 +243,7 @@ class Migration(migrations.Migration):
                     ('deletion', models.UUIDField(blank=True, editable=False, help_text='Of the deletion that hides it for now.', null=True)),
                     ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                     ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='transcripts.collection')),
-                    ('kind', models.CharField(choices=[('video', 'recording'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text'), ('html', 'web page')], max_length=10)),
+                    ('kind', models.CharField(choices=citations.formats.kind_choices, max_length=10)),
                     ('video', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='transcripts.video', verbose_name='recording')),
                     ('transcript', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='source', to='transcripts.transcript')),
                     ('title', models.CharField(max_length=300)),
@@ -273,7 +274,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('-created_at', '-pk'),
                     'indexes': [models.Index(condition=models.Q(('state__in', ('pending', 'words'))), fields=['state', 'id'], name='source_waiting'), models.Index(fields=['collection', '-created_at', '-id'], name='source_newest'), models.Index(fields=['collection', 'added_by', 'begun_at'], name='source_lane'), models.Index(condition=models.Q(('deletion__isnull', False)), fields=['deletion'], name='source_deletion'), models.Index(condition=models.Q(('wanted_at__isnull', False)), fields=['wanted_at'], name='source_wanted'), models.Index(fields=['ready_at'], name='source_ready')],
-                    'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['video', 'pdf', 'markdown', 'text', 'html'])), name='source_kind'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'words', 'ready', 'failed'])), name='source_state'), models.UniqueConstraint(condition=models.Q(('video__isnull', False)), fields=('video', 'language'), name='source_once_a_language')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('video', None), ('kind', 'video'), _connector='OR'), name='source_video'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'words', 'ready', 'failed'])), name='source_state'), models.UniqueConstraint(condition=models.Q(('video__isnull', False)), fields=('video', 'language'), name='source_once_a_language')],
                 },
             ),
             migrations.CreateModel(

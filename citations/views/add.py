@@ -18,9 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations import samples
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.formats import BY_SUFFIX
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
-from citations.readers import formats
 from citations.tasks import send as send_source
 from transcripts.adding import acquisition, storage
 from transcripts.adding import files as caption_files
@@ -135,7 +135,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "video": _existing(request, address),
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
-        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *formats.SUFFIXES))),
+        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
     }

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from citations.formats import NAMES
 from kbsite.callers import everything
 from kbsite.cli import add_remote
 from kbsite.cli.add_remote import RemoteReport
@@ -21,7 +22,10 @@ from transcripts.library import activity
 def add(
     targets: Annotated[
         list[str],
-        argument("URL|FILE|DIR…", "YouTube addresses, caption files, documents or folders; or -."),
+        argument(
+            "URL|FILE|DIR…",
+            f"YouTube addresses, caption files, documents ({NAMES}) or folders; or -.",
+        ),
     ],
     collection: InCollection = "",
     tag: Annotated[Many, option("--tag", "-t", help="A tag; repeatable.")] = None,
@@ -49,8 +53,8 @@ def add(
 ) -> None:
     """Add YouTube videos, caption files, documents or folders.
 
-    Documents are PDF, Markdown, text and HTML. - reads a pasted transcript from the standard
-    input. A file's content decides: text with timestamps is a transcript, other text a document.
+    - reads a pasted transcript from the standard input. A file's content decides: text with
+    timestamps is a transcript, other text a document.
     """
     options = AddOptions(
         tags=tuple(tag or ()),

@@ -205,8 +205,8 @@ def _documents() -> Result:
         return True, "all were read by this version", ""
     detail = f"{count} document{'s' * (count > 1)} read by an earlier version"
     hint = (
-        "`kb db reindex` reads and indexes them again; until then, nothing is marked on the pages"
-        " of PDFs."
+        "`kb db reindex` reads and indexes them again; until then, nothing is marked on images"
+        " of their pages."
     )
     return None, detail, hint
 

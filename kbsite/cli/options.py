@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from citations.formats import KINDS
 from kbsite import boot
 from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
@@ -93,8 +94,7 @@ InSources = Annotated[
     ),
 ]
 Kinds = Annotated[
-    Many,
-    option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
+    Many, option("--kind", metavar="KIND", help=f"Only {', '.join(KINDS)}; repeatable.")
 ]
 Language = Annotated[
     str,

@@ -14,6 +14,7 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from citations.formats import KINDS, one_of
 from citations.library.filters import Filter
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
 from transcripts.core.errors import InvalidCursor
@@ -49,10 +50,7 @@ TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or nam
 Channel = Annotated[Text, _text(200, "Only this channel or author.")]
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
 OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en.")]
-Kind = Annotated[
-    Literal["any", "video", "pdf", "markdown", "text", "html"],
-    Field(description="Only sources of this kind."),
-]
+Kind = Annotated[str, one_of(ANY, *KINDS), Field(description="Only sources of this kind.")]
 Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 

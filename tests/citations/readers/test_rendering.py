@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from citations.readers.markup import whole_texts
+from citations.readers.markup import rendering
 
 
 def rendered(text: str) -> str:
-    return "".join(whole_texts.render(text))
+    return "".join(rendering.render_text(text))
 
 
 def test_headings_lists_and_links_stay() -> None:
@@ -26,7 +26,7 @@ def test_nothing_acts() -> None:
 def test_a_long_text_is_split_between_its_blocks_and_loses_no_word(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(whole_texts, "SEGMENT", 40)
+    monkeypatch.setattr(rendering, "SEGMENT", 40)
     blocks = [f"Block {number} has words." for number in range(20)]
     html = rendered("\n\n".join(blocks))
     assert html.count("<p>") == 20
