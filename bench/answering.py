@@ -8,13 +8,12 @@ model (``LLM_PROVIDER`` and the settings that belong to it), gold questions are 
 that have no answer, each with passages that are found without it.
 """
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 MODEL: Final = os.environ.get("LLM_PROVIDER") or "none"
 boot(LLM_PROVIDER=MODEL, DISABLE_HYDE="true", DISABLE_CONTEXTUAL_RETRIEVAL="true")
@@ -31,13 +30,7 @@ HEADS: Final = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(TRANSCRIPTS)} (default: all)"
-    )
-    parser.add_argument("--questions", type=int, default=60, help="of each set, at most")
-    parser.add_argument("--unmarked", action="store_true", help="captions without full stops")
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=60, unmarked=False, sets=[*TRANSCRIPTS])
     with kept_vectors():
         sets = AskedSets(options.sets, unmarked=options.unmarked)
         kinds = (GOLD, FOREIGN, LEFT_OUT) if MODEL == "none" else (GOLD, NEAR_BY)

@@ -6,7 +6,6 @@ after source is ingested and then embedded alone, so that a busy moment of the m
 alike.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from harness.environment import boot, command, machine, note
+from harness.environment import arguments, boot, command, machine, note
 
 boot()
 
@@ -47,9 +46,7 @@ class Ingested:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
-    options = parser.parse_args()
+    options = arguments(__doc__, sources=20)
     measured = measure(mixed(options.sources))
     words, whole, alone, windows, chunks = (
         sum(getattr(each, name) for each in measured)

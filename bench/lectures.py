@@ -8,14 +8,13 @@ documents lie in one library. *Nearest* are the passages by similarity alone, wi
 the settings.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest import mock
 
-from harness.environment import DATA, boot, command, machine, note
+from harness.environment import DATA, arguments, boot, command, machine, note
 
 boot(LIVE_RERANKER="none")
 
@@ -74,9 +73,7 @@ Run = dict[str, list[list[Shown]]]  # by sets and windows, the first card first
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--windows", type=int, default=150, help="of each set, at most")
-    most = parser.parse_args().windows
+    most = arguments(__doc__, windows=150).windows
     collection = Collection.objects.create(name="Bench", slug="bench")
     with kept_vectors():
         fill(collection)

@@ -22,7 +22,7 @@ from statistics import median
 from typing import Final
 from urllib.parse import urlsplit
 
-from harness.environment import boot, command, machine
+from harness.environment import arguments, boot, command, machine
 
 boot(API_CALLS_PER_MINUTE="0", STREAMS_AT_ONCE="0")
 
@@ -61,12 +61,7 @@ class Phase:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clients", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--watchers", type=int, default=300)
-    parser.add_argument("--sources", type=int, default=150)
-    options = parser.parse_args()
+    options = arguments(__doc__, clients=200, seconds=60.0, watchers=300, sources=150)
     library = fill(options.sources) if SPEECH.is_dir() else "sample library"
     busy = os.getloadavg()[0]
     with serving("--sample") as server:

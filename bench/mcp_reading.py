@@ -85,15 +85,6 @@ PARTS: Final = (
 MOMENTS: Final = tuple(kind[0] for kind in (FACTS, MEANINGS, EXPLANATIONS, PARTS))
 
 
-class Finding(NamedTuple):
-    """What one search for a section took, and whether it led there."""
-
-    calls: int
-    tokens: int
-    is_found: bool
-    is_quoted: bool
-
-
 class Reader:
     """Calls tools and counts."""
 
@@ -212,11 +203,20 @@ async def measure() -> str:
     LOCAL_CALLER.set(await in_thread(lambda: Caller(user=owner(), scope=everything())))
     rows: list[tuple[object, ...]] = []
     for name, (way, questions) in WAYS.items():
-        findings = [await _find(way, question) for question in questions]
-        calls, spent, right, quoted = zip(*findings, strict=True)
-        found = f"{sum(right)} of {len(right)}"
-        means = f"{fmean(calls):.1f}", f"{fmean(spent):,.0f}"
-        rows.append((name, found, sum(quoted), *means, max(spent)))
+        readers = [Reader() for _ in questions]
+        pairs = zip(readers, questions, strict=True)
+        right = [await way(reader, question) for reader, question in pairs]
+        spent = [reader.tokens for reader in readers]
+        rows.append(
+            (
+                name,
+                f"{sum(right)} of {len(right)}",
+                sum(reader.is_quoted for reader in readers),
+                f"{fmean(reader.calls for reader in readers):.1f}",
+                f"{fmean(spent):,.0f}",
+                max(spent),
+            )
+        )
     whole, more = Reader(), ""
     while not whole.calls or more:
         arguments = {"videoId": VIDEO, "includeFullTranscript": True, "cursor": more}
@@ -230,12 +230,6 @@ def definitions() -> int:
     """Return the tokens of the tools' definitions, without icons."""
     rows = [(tool.name, tool.title, tool.description, tool.parameters) for tool in all_tools()]
     return tokens(json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
-
-
-async def _find(way: Way, question: Question) -> Finding:
-    reader = Reader()
-    is_found = await way(reader, question)
-    return Finding(reader.calls, reader.tokens, is_found, reader.is_quoted)
 
 
 async def _search(reader: Reader, question: Question, *tools: str) -> bool:

@@ -6,7 +6,6 @@ named the sections. Each talk with several of them is asked for an overview, onc
 tree and once from chunks alone; as many moments drawn at random are the baseline.
 """
 
-import argparse
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from statistics import fmean
 from typing import Any, Final
 from unittest import mock
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot()
 
@@ -53,13 +52,9 @@ class Overview:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
-    )
-    options = parser.parse_args()
+    options = arguments(__doc__, sets=[*SETS])
     with kept_vectors():
-        sets = AskedSets(options.sets or SETS)
+        sets = AskedSets(options.sets)
         measured = [each for name in sets.questions for each in overviews(sets, name)]
     publish(
         "Overviews",

@@ -6,7 +6,6 @@ loaded with an empty cache; each interaction is done ``ROUNDS`` times, and its l
 (Event Timing: from the input to the next paint).
 """
 
-import argparse
 import os
 import statistics
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.environment import boot, command, machine
+from harness.environment import arguments, boot, command, machine
 
 boot(database=False)
 
@@ -65,9 +64,7 @@ class Interaction:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=int, default=10_000)
-    count = parser.parse_args().sources
+    count = arguments(__doc__, sources=10_000).sources
     with serving("--sample") as server, sync_playwright() as playwright:
         addresses = {name: server.origin + path for name, path in fill(count).items()}
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))

@@ -6,7 +6,6 @@ docs/images/pages, for docs/tour.md, a sheet of every page: phone, laptop and la
 and dark. ``--only ask,tour-video`` takes some of them.
 """
 
-import argparse
 import io
 import tempfile
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from harness.environment import ROOT, boot
+from harness.environment import ROOT, arguments, boot
 
 boot(database=False)
 
@@ -62,9 +61,7 @@ KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="names of pictures, with commas between them")
-    names = parser.parse_args().only
+    names = arguments(__doc__, only="").only
     wanted = names.split(",") if names else None
     with serving("--sample") as server, sync_playwright() as playwright:
         wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), server.process)

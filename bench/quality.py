@@ -6,18 +6,17 @@ N`` at most so many of each, evenly drawn; ``EMBEDDING_PROVIDER`` chooses anothe
 a library of its own, filled by the project's own ingest; vectors are kept in ``build/vectors``.
 """
 
-import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from harness.environment import PROVIDER, boot, command, machine, note
+from harness.environment import PROVIDER, arguments, boot, command, machine, note
 
 boot(EMBEDDING_PROVIDER=PROVIDER)
 
 import bm25s
-from harness.judged import DOCUMENTS, TRANSLATED, JudgedSet, fill
+from harness.judged import DOCUMENTS, JudgedSet, fill
 from harness.report import publish, table
 from harness.sets import TRANSCRIPTS
 from harness.vectors import kept_vectors
@@ -43,20 +42,8 @@ APPROACHES: Final = ("words", BM25S, "meaning", PLAIN, "both", "both+rerank")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    sets = ", ".join([*TRANSCRIPTS, *DOCUMENTS])
-    parser.add_argument(
-        "sets",
-        nargs="*",
-        metavar="SET",
-        help=f"of {sets} (default: all), or of {', '.join(TRANSLATED)}",
-    )
-    parser.add_argument(
-        "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
-    )
-    options = parser.parse_args()
-    names = options.sets or [*TRANSCRIPTS, *DOCUMENTS]
-    measured = [measure(name, options.questions) for name in names]
+    options = arguments(__doc__, questions=10_000, sets=[*TRANSCRIPTS, *DOCUMENTS])
+    measured = [measure(name, options.questions) for name in options.sets]
     shown = [each for each in APPROACHES if any(each in own.rows for own in measured)]
     missing = "" if "both+rerank" in shown else " No cross-encoder was on the machine."
     publish(

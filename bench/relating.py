@@ -6,14 +6,13 @@ shares most words with it. The others are words of the gold range of another que
 talk or of another one: true quotes that do not prove the claim.
 """
 
-import argparse
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot()
 
@@ -43,9 +42,7 @@ class WrittenAnswer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=120)
     rows = []
     for name, by in WRITTEN.items():
         answers = list(read(name, options.questions))

@@ -5,7 +5,6 @@ Run ``python bench/search.py 10000 100000`` (numbers of chunks) from the reposit
 ``--questions N`` for more.
 """
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from statistics import fmean, median
 from typing import Any, Final
 from urllib.parse import quote
 
-from harness.environment import boot, command, machine
+from harness.environment import arguments, boot, command, machine
 
 boot(RERANKER="none", API_CALLS_PER_MINUTE="0")
 
@@ -38,12 +37,7 @@ NEAREST: Final = ("nearest: index", "nearest: exact", "nearest: search")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sizes", type=int, nargs="*", default=[10_000, 100_000], help="numbers of chunks"
-    )
-    parser.add_argument("--questions", type=int, default=200)
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=200, sizes=[10_000, 100_000])
     library = LargeLibrary()
     each = options.questions + WARM
     queries = questions(each * len(options.sizes))  # none twice: its vector would be remembered

@@ -8,7 +8,6 @@ the end the words of every session's windows are compared with those that its re
 then.
 """
 
-import argparse
 import asyncio
 import os
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from harness.environment import boot, command, machine
+from harness.environment import arguments, boot, command, machine
 
 boot(RERANKER="none", LIVE_RELEVANCE_THRESHOLD="0", API_CALLS_PER_MINUTE="0")
 
@@ -43,12 +42,7 @@ PARTS: Final = 10  # of the time, whose mean memory is told
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--speed", type=float, default=10.0)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--chunks", type=int, default=10_000)
-    options = parser.parse_args()
+    options = arguments(__doc__, sessions=20, speed=10.0, minutes=10.0, chunks=10_000)
     large = LargeLibrary()
     large.grow(options.chunks)
     recordings = stored(large)

@@ -4,7 +4,6 @@ Run ``python bench/spelling.py`` from the repository. Words of real segments get
 not in their first letter; half of the sources may be read.
 """
 
-import argparse
 import random
 import string
 from collections import Counter
@@ -13,14 +12,14 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from harness.environment import boot, command, note
+from harness.environment import arguments, boot, command, note
 
 boot()
 
-from harness.large import OF_A_SOURCE, add_source, halves, questions, vacuum
+from harness.large import OF_A_SOURCE, add_source, questions, vacuum
 from harness.report import publish, spread, table
-from harness.sets import SPEECH, said
 from harness.turns import timed
+from lexical import Corpus
 
 from citations.lexical import index as lexical_index
 from citations.lexical import merging, spelling
@@ -31,16 +30,12 @@ from transcripts.models import Collection
 from transcripts.text.stemming import stem
 from transcripts.text.tokenizer import tokenize
 
-SEGMENT_WORDS: Final = 80  # about 500 characters
 RIGHT, OTHER, NONE = "right", "another word", "none"
 OUTCOMES: Final = (RIGHT, OTHER, NONE)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("size", type=int, nargs="?", default=100_000, help="number of chunks")
-    parser.add_argument("--words", type=int, default=300, help="that are misspelt")
-    options = parser.parse_args()
+    options = arguments(__doc__, size=100_000, words=300)
     corpus = Corpus()
     scopes = filled(corpus, options.size)
     rows = []
@@ -62,35 +57,6 @@ def main() -> None:
         f"Of {len(asked)} questions that people asked about these recordings, half of which may be"
         f" read, {len(offers)} are offered another spelling.",
     )
-
-
-class Corpus:
-    """Segments by number: first the real ones; after them new ones, each of half of one real
-    segment and half of another.
-
-    Rare words are other words in every round through the real segments, since a library that grows
-    says ever new ones.
-    """
-
-    def __init__(self) -> None:
-        self.real = [
-            " ".join(words[start : start + SEGMENT_WORDS])
-            for folder in sorted(SPEECH.iterdir())
-            if "_" not in folder.name  # the others are translations
-            for words in (said(path).split() for path in sorted(folder.glob("*.json")))
-            for start in range(0, len(words), SEGMENT_WORDS)
-        ]
-        random.Random(0).shuffle(self.real)
-        self._spread = Counter(token for text in self.real for token in {*tokenize(text)})
-
-    def text(self, number: int) -> str:
-        """Return a segment."""
-        if number < len(self.real):
-            return self.real[number]
-        turn, chance = number // len(self.real), random.Random(number)
-        words = halves(chance.choice(self.real), chance.choice(self.real)).split()
-        rare = (f"{word}{turn}" if self._spread[word.lower()] in (1, 2) else word for word in words)
-        return " ".join(rare)
 
 
 def filled(corpus: Corpus, size: int) -> dict[str, Scope]:
@@ -138,8 +104,8 @@ def corrected(scope: Scope, pairs: list[tuple[str, str]]) -> tuple[Counter[str],
         offer, milliseconds = correction(scope, typo)
         if milliseconds is not None:
             times.append(milliseconds)
-            is_right = stem(offer, "en") == stem(word, "en")
-            outcomes[RIGHT if offer and is_right else OTHER if offer else NONE] += 1
+            is_right = bool(offer) and stem(offer, "en") == stem(word, "en")
+            outcomes[RIGHT if is_right else OTHER if offer else NONE] += 1
     return outcomes, times
 
 

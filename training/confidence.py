@@ -7,7 +7,6 @@ that answers them are only measured: another talk may answer. Each half is measu
 trained on the other one. Answers are made without a language model.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 
 sys.path.append("bench")
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot()
 
@@ -57,13 +56,7 @@ Numbers = NDArray[np.float64]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(TRANSCRIPTS)} (default: all)"
-    )
-    parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
-    parser.add_argument("--save", action="store_true", help="write the models that are shipped")
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=120, save=False, sets=[*TRANSCRIPTS])
     # Every question is answered, however unlikely the answer, without the models that are shipped.
     with (
         kept_vectors(),
@@ -85,8 +78,8 @@ def main() -> None:
         " *Foreign* questions are about something else, *left out* ones lack the talk that answers"
         " them, *near* ones are those of `bench/near_unanswerable.json`. The AUC and the"
         " calibration error are those of the confidence in the first citations of answered gold"
-        " questions. *Near, AUC* is that of gold against near questions, *near at 8 %* the share refused"
-        " by a border that refuses 8 % of the gold ones.",
+        " questions. *Near, AUC* is that of gold against near questions, *near at 8 %* the share"
+        " refused by a border that refuses 8 % of the gold ones.",
         table(HEADS, ((name, *measured(folds, name)) for name in KINDS)),
         "Reliability with all signs:",
         table(
@@ -102,9 +95,6 @@ def main() -> None:
             ),
         ),
     )
-
-
-# Training
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +165,6 @@ def shipped(trained: Trained) -> str:
         for estimate, models in estimates.items()
     }
     return json.dumps({"model": weights.MINILM, **stored}, indent=1) + "\n"
-
-
-# Measuring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ shipped: the project's own (``asides.txt``, ``lessons.txt``), transcripts about 
 the Hugging Face course (Apache-2.0). All others only measure.
 """
 
-import argparse
 import json
 import random
 import sys
@@ -19,7 +18,7 @@ import numpy as np
 
 sys.path.append("bench")
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot(database=False)
 
@@ -78,9 +77,7 @@ class Trained:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--save", action="store_true", help="ship what was trained")
-    save = parser.parse_args().save
+    save = arguments(__doc__, save=False).save
     random.seed(0)
     lots = [
         own("asides", is_aside=True),
@@ -108,9 +105,6 @@ def main() -> None:
         *in_lectures(head),
         table(("other windows", "windows", "called off-topic"), elsewhere(head)),
     )
-
-
-# What it learns from
 
 
 def own(name: str, *, is_aside: bool, weight: float = 1.0) -> Lot:
@@ -154,9 +148,6 @@ def embedded(texts: Iterable[str]) -> Numbers:
     return np.asarray(MODEL.embed_documents(list(texts)), dtype=np.float64)
 
 
-# Training
-
-
 def train(lots: Sequence[Lot], vectors: Sequence[Numbers]) -> Trained:
     """Train on all lots; where confidence begins is found on talks that the weights were not learnt
     from.
@@ -187,9 +178,6 @@ def _fitted(features: Numbers, asides: NDArray[np.bool_], shares: Numbers) -> Lo
     return LogisticRegression(C=STRENGTH, max_iter=3_000).fit(
         features, asides, sample_weight=shares
     )
-
-
-# Measuring
 
 
 def in_lectures(head: Trained) -> Sequence[str]:

@@ -8,17 +8,15 @@ sets whose licences permit that (``SHIPPED``). Candidates and signs are those of
 search.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 sys.path.append("bench")
 
-from harness.environment import PROVIDER, boot, command
+from harness.environment import PROVIDER, arguments, boot, command
 
 boot(RERANKER="none", EMBEDDING_PROVIDER=PROVIDER)
 
@@ -78,16 +76,9 @@ LIKELIHOOD_SIGNS: Final = ("cosine", "cosine with neighbours", "coverage with ne
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
-    )
-    parser.add_argument("--questions", type=int, default=180, help="of each set, at most")
-    parser.add_argument("--kept", type=Path, help="keep signs in this file, or read them there")
-    parser.add_argument("--save", action="store_true", help="write the judge that is shipped")
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=180, kept="", save=False, sets=[*SETS])
     with kept_vectors():
-        judged = read_or_gather(options.kept, options.sets or SETS, options.questions)
+        judged = read_or_gather(options.kept, options.sets, options.questions)
     folds = {name: train(others, others) for name in judged for others in [left_out(judged, name)]}
     if options.save:
         everything = [query for queries in judged.values() for query in queries]

@@ -90,9 +90,6 @@ def main() -> None:
     )
 
 
-# Texts
-
-
 def labelled_talk(path: Path) -> Labelled:
     return label(" ".join(spoken(cues(path))))
 
@@ -150,9 +147,6 @@ def label(text: str) -> Labelled:
         after = text[matches[number].end() : matches[number].end() + 3]
         marks[number] = QUESTION if "?" in after else STOP
     return Labelled([match[0].casefold().replace("’", "'") for match in matches], marks)
-
-
-# Training
 
 
 class Network(nn.Module):
@@ -258,9 +252,6 @@ class _Tokens:
             encoded = self._tokenizer.encode(word, add_special_tokens=False)
             self._known[word] = encoded[:MAX_WORD_TOKENS] or [self._tokenizer.unk_token_id]
         return self._known[word]
-
-
-# Storing
 
 
 def quantized(network: Network) -> dict[str, NDArray[Any]]:

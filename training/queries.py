@@ -54,18 +54,19 @@ Judged = dict[str, list[JudgedQuery]]  # by sets
 
 
 def read_or_gather(
-    path: Path | None, names: Sequence[str], most: int, *, has_speech: bool = True
+    kept: str, names: Sequence[str], most: int, *, has_speech: bool = True
 ) -> Judged:
-    """Read the queries that are kept in a file; search, and keep them there, if there is none.
+    """Read the queries that are kept in a file, if any; search, and keep them there, if not.
 
     ``most`` limits the questions of each set.
     """
-    if path and path.exists():
+    path = Path(kept)
+    if path.is_file():
         return cast(Judged, pickle.loads(path.read_bytes()))
     sets = [fill(name, most=most, others=UNANSWERED) for name in names]
     merging.merge()
     judged = {own.name: list(judged_queries(own, sets, has_speech=has_speech)) for own in sets}
-    if path:
+    if kept:
         path.write_bytes(pickle.dumps(judged))
     return judged
 

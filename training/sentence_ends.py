@@ -6,7 +6,6 @@ stops, from which the stops are taken away, and measured on others, whose speech
 product's own ``sentences.split``.
 """
 
-import argparse
 import importlib
 import sys
 from bisect import bisect_left
@@ -18,7 +17,7 @@ from unittest import mock
 
 sys.path.append("bench")
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot(database=False)
 
@@ -48,9 +47,7 @@ class Speech(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--save", action="store_true", help="write the weights that are shipped")
-    options = parser.parse_args()
+    options = arguments(__doc__, save=False)
     if options.save:
         weights = train([without_marks(path) for path in paths(*TRAINED)])
         lines = (f"{pattern}\t{weight:.2f}\n" for pattern, weight in sorted(weights.items()))

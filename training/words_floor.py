@@ -7,17 +7,15 @@ shipped to ``citations/search/words_floor.json``. Sets, families and licences ar
 that has stems.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
 sys.path.append("bench")
 
-from harness.environment import boot, command
+from harness.environment import arguments, boot, command
 
 boot(RERANKER="none", EMBEDDING_PROVIDER="fake")
 
@@ -33,11 +31,7 @@ LIKELIHOOD: Final = ("coverage with neighbours", "coverage", "rarest word", "str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=180, help="of each set, at most")
-    parser.add_argument("--kept", type=Path, help="keep signs in this file, or read them there")
-    parser.add_argument("--save", action="store_true", help="write the floor that is shipped")
-    options = parser.parse_args()
+    options = arguments(__doc__, questions=180, kept="", save=False)
     fuse = fusion.rrf
     with mock.patch.object(fusion, "rrf", lambda rankings, *, k: fuse(rankings[:1], k=k)):
         judged = read_or_gather(options.kept, SETS, options.questions, has_speech=False)

@@ -58,7 +58,7 @@ class AskedSets:
     def __init__(self, names: Sequence[str], *, unmarked: bool = False) -> None:
         self.questions: dict[str, list[Question]] = {}
         self._scopes: dict[str, Scope] = {}
-        for name in names or TRANSCRIPTS:
+        for name in names:
             collection = Collection.objects.create(name=name, slug=name)
             changed = without_marks if unmarked else bytes
             add_transcripts(collection, paths(TRANSCRIPTS[name]), changed)

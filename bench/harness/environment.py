@@ -4,6 +4,7 @@ A script calls ``boot`` before it imports the product. The measurement data come
 ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
+import argparse
 import atexit
 import os
 import platform
@@ -13,7 +14,7 @@ import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import django
 from django.apps import apps
@@ -54,6 +55,21 @@ def command() -> str:
     settings = "".join(f"{name}={value} " for name, value in _CHOSEN.items() if value)
     script = Path(sys.argv[0]).resolve().relative_to(ROOT)
     return f"`{settings}python {shlex.join([str(script), *sys.argv[1:]])}`"
+
+
+def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
+    """Read the command line: a list by positions, a bool as a flag, and other values by name."""
+    parser = argparse.ArgumentParser(description=about)
+    for name, value in defaults.items():
+        usual = f"default: {value}"
+        if isinstance(value, list):
+            kind = type(value[0])
+            parser.add_argument(name, nargs="*", type=kind, default=value, help=usual)
+        elif isinstance(value, bool):
+            parser.add_argument(f"--{name}", action="store_true")
+        else:
+            parser.add_argument(f"--{name}", type=type(value), default=value, help=usual)
+    return parser.parse_args()
 
 
 def machine(*packages: str) -> str:

@@ -24,14 +24,14 @@ def spread(values: Sequence[float], digits: int = 1) -> str:
     return f"{statistics.median(values):.{digits}f} / {percentile(values):.{digits}f}"
 
 
+def ratio(values: Sequence[float], ground: Sequence[float]) -> str:
+    """Write how many times the median of ``ground`` the median of values is."""
+    return f"×{statistics.median(values) / statistics.median(ground):.1f}"
+
+
 def share(values: Sequence[bool] | NDArray[np.bool_], digits: int = 0) -> str:
     """Write how many are true, in percent."""
     return f"{sum(values) / len(values):.{digits}%}" if len(values) else "–"
-
-
-def verdict(holds: bool) -> str:
-    """Write whether a goal is met."""
-    return "met" if holds else "NOT met"
 
 
 def dotted(values: Iterable[float]) -> str:

@@ -90,16 +90,11 @@ def wait_for(condition: Callable[[], T], process: Process) -> T:
     return result
 
 
-def kb(*arguments: str) -> Any:
-    """Run a command on the library; return its JSON."""
-    line = [sys.executable, "-m", "kbsite.cli", *arguments, "--json"]
-    process = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(process.stdout)
-
-
 def new_token(*options: str) -> str:
     """Create a token, which may only read without ``--write``."""
-    return str(kb("token", "create", "bench", *options)["token"])
+    line = [sys.executable, "-m", "kbsite.cli", "token", "create", "bench", "--json", *options]
+    process = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    return str(json.loads(process.stdout)["token"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +106,13 @@ class Rest:
 
     def __call__(self, path: str, **body: Any) -> Any:
         """Post a body as JSON, or get without one; return the answer."""
-        data = json.dumps(body).encode() if body else b""
-        return self.send("POST" if body else "GET", path, data, "application/json")
-
-    def send(self, method: str, path: str, body: bytes, kind: str) -> Any:
-        """Send a body of some media type; return the answer, None if refused with 503."""
         connection = self.server.connect()
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind}
-        connection.request(method, f"/api/v1/{path}", body or None, headers)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        data = json.dumps(body) if body else None
+        connection.request("POST" if body else "GET", f"/api/v1/{path}", data, headers)
         response = connection.getresponse()
         text = response.read()
         connection.close()
-        if response.status == 503:
-            return None
         if response.status >= 300:
             raise SystemExit(f"{path}: status {response.status}, {text[:300]!r}")
         return json.loads(text)

@@ -22,7 +22,6 @@ TRANSCRIPTS: Final = {  # folders of the sets of questions
     "tutorialvqa": "tutorialvqa",
     "qmsum": "qmsum",
 }
-LECTURES: Final = ("nyudl/windows", "hfcourse/windows", "calculus/windows_labelled")
 
 Row = TypeVar("Row")
 

@@ -17,6 +17,11 @@ def timed(call: Callable[[], object]) -> float:
     return (time.perf_counter_ns() - before) / 1e6
 
 
+def clocked(name: str, call: Callable[[Asked], object]) -> Way[Asked]:
+    """Return a way that is timed as a whole."""
+    return lambda asked: {name: timed(lambda: call(asked))}
+
+
 def in_turn(ways: Sequence[Way[Asked]], questions: Iterable[Asked], *, warm: int = 0) -> Times:
     """Ask all ways each question, in an order that changes; the first ``warm`` do not count."""
     times: Times = {}

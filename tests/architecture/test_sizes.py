@@ -14,6 +14,7 @@ PACKAGES: Final = ("transcripts", "citations", "kbsite")
 FOLDERS: Final = (
     "tests",
     "bench",
+    "training",
     *PACKAGES,
     "templates",
     "docs",
@@ -60,6 +61,13 @@ def test_no_file_is_above_400_lines_and_nine_of_ten_are_under_300() -> None:
     sizes = {file: len(file.read_text().splitlines()) for file in product(".py")}
     assert [file.name for file, size in sizes.items() if size > 400] == []
     assert sum(size < 300 for size in sizes.values()) >= 0.9 * len(sizes)
+
+
+def test_what_measures_and_trains_stays_small() -> None:
+    scripts = product(".py", folders=("bench", "training"))
+    sizes = [len(file.read_text().splitlines()) for file in scripts]
+    assert max(sizes) <= 400
+    assert sum(sizes) <= 6_000
 
 
 def test_no_script_is_above_250_lines() -> None:
