@@ -127,15 +127,15 @@ def neighbours(library: LargeLibrary, recall: list[float], query: str) -> dict[s
     """Time the ten nearest by the index and by looking at all, and compare them."""
     vector = vector_space.embedder_of(library.space).embed_query(query)
     resolved = resolve(library.scope, Filter())
-    found: list[set[int]] = []
+    neighbourhoods: list[set[int]] = []
 
     def look_up(way: Callable[..., Sequence[Any]]) -> None:
         hits = way(vector, space=library.space, limit=LIMIT, resolved=resolved)
-        found.append({hit.chunk for hit in hits})
+        neighbourhoods.append({hit.chunk for hit in hits})
 
     ways = (vector_space._by_index, vector_space._exact, vector_space.nearest)
     times = [timed(partial(look_up, way)) for way in ways]
-    recall.append(len(found[0] & found[1]) / LIMIT)
+    recall.append(len(neighbourhoods[0] & neighbourhoods[1]) / LIMIT)
     return dict(zip(NEAREST, times, strict=True))
 
 

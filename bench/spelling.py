@@ -43,8 +43,10 @@ def main() -> None:
         outcomes, times = corrected(scope, list(islice(misspelt(corpus), options.words)))
         shares = (f"{outcomes[outcome] / len(times):.0%}" for outcome in OUTCOMES)
         rows.append((name, len(times), *shares, spread(times)))
-    asked = questions(options.words)
-    offers = {query: offer for query in asked if (offer := correction(scopes["half"], query)[0])}
+    people_asked = questions(options.words)
+    offers = {
+        query: offer for query in people_asked if (offer := correction(scopes["half"], query)[0])
+    }
     for query, offer in offers.items():
         note(f"{query} → {offer}")
     publish(
@@ -54,8 +56,8 @@ def main() -> None:
         " is offered. Milliseconds of the correction, median / 95th percentile; a query whose words"
         " are all known has none.",
         table(("readable", "misspelt words", *OUTCOMES, "ms"), rows),
-        f"Of {len(asked)} questions that people asked about these recordings, half of which may be"
-        f" read, {len(offers)} are offered another spelling.",
+        f"Of {len(people_asked)} questions that people asked about these recordings, half of which"
+        f" may be read, {len(offers)} are offered another spelling.",
     )
 
 

@@ -20,7 +20,7 @@ from citations.text.chunking import chunk
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from harness.environment import note
-from harness.sets import asked, paths
+from harness.sets import paths, questions_by_people
 from harness.turns import timed
 from harness.vectors import KeptEmbedder, Vectors
 from transcripts import captions
@@ -134,7 +134,7 @@ def vacuum(*tables: str) -> None:
 
 def questions(count: int) -> list[str]:
     """Return different questions that people asked about these and other recordings."""
-    return asked(GOLD, count, lambda query: not parse(query).is_empty)
+    return questions_by_people(GOLD, count, lambda query: not parse(query).is_empty)
 
 
 def _real() -> tuple[list[str], Vectors]:

@@ -62,7 +62,7 @@ def drawn(rows: Sequence[Row], most: int) -> Sequence[Row]:
     return rows[:: max(1, -(-len(rows) // most))]
 
 
-def asked(
+def questions_by_people(
     names: Iterable[str], count: int, is_fit: Callable[[str], bool] = lambda query: True
 ) -> list[str]:
     """Return different fit questions that people asked about recordings, at most so many."""

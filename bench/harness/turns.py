@@ -19,7 +19,7 @@ def timed(call: Callable[[], object]) -> float:
 
 def clocked(name: str, call: Callable[[Asked], object]) -> Way[Asked]:
     """Return a way that is timed as a whole."""
-    return lambda asked: {name: timed(lambda: call(asked))}
+    return lambda question: {name: timed(lambda: call(question))}
 
 
 def in_turn(ways: Sequence[Way[Asked]], questions: Iterable[Asked], *, warm: int = 0) -> Times:
