@@ -65,29 +65,30 @@ class Interaction:
 
 def main() -> None:
     count = arguments(__doc__, sources=10_000).sources
-    with serving("--sample") as server, sync_playwright() as playwright:
+    with serving("--sample") as server:
         addresses = {name: server.origin + path for name, path in fill(count).items()}
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        busy = os.getloadavg()[0]
-        first = browser.new_context()
-        first.new_page().goto(server.link)
-        visits = Visits(browser, first.storage_state())
-        publish(
-            "Pages",
-            f"{command()}, Chromium {browser.version}, {machine()}; weight without thumbnails and"
-            " images of pages, with an empty cache; the larger layout shift of a laptop and of a"
-            f" phone ({NARROW['width']} pixels wide, {SLOW} times slower); a library of {count:,}"
-            f" documents. Load of the machine before: {busy:.1f}.",
-            table(
-                ("page", "weight, kB", "layout shift", "blank for, ms", "goals"),
-                [visits.weigh(name, address) for name, address in addresses.items()],
-            ),
-            table(
-                ("interaction", "to the next paint, median / longest, ms", "goal"),
-                [visits.interact(addresses[each.page], each) for each in INTERACTIONS],
-            ),
-        )
-        browser.close()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+            busy = os.getloadavg()[0]
+            first = browser.new_context()
+            first.new_page().goto(server.link)
+            visits = Visits(browser, first.storage_state())
+            publish(
+                "Pages",
+                f"{command()}, Chromium {browser.version}, {machine()}; weight without thumbnails"
+                " and images of pages, with an empty cache; the larger layout shift of a laptop and"
+                f" of a phone ({NARROW['width']} pixels wide, {SLOW} times slower); a library of"
+                f" {count:,} documents. Load of the machine before: {busy:.1f}.",
+                table(
+                    ("page", "weight, kB", "layout shift", "blank for, ms", "goals"),
+                    [visits.weigh(name, address) for name, address in addresses.items()],
+                ),
+                table(
+                    ("interaction", "to the next paint, median / longest, ms", "goal"),
+                    [visits.interact(addresses[each.page], each) for each in INTERACTIONS],
+                ),
+            )
+            browser.close()
 
 
 def fill(count: int) -> dict[str, str]:

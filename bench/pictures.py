@@ -63,22 +63,24 @@ KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 def main() -> None:
     names = arguments(__doc__, only="").only
     wanted = names.split(",") if names else None
-    with serving("--sample") as server, sync_playwright() as playwright:
+    with serving("--sample") as server:
         wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), server.process)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        first = browser.new_context(reduced_motion="reduce")
-        first.new_page().goto(server.link)
-        state = first.storage_state()
-        for name, picture in pictures().items():
-            if not wanted or name in wanted:
-                save(name, take(browser, server.origin, picture, state))
-        for name, path in used(server).items():
-            if not wanted or f"tour-{name}" in wanted:
-                own = None if path.startswith(("/shared/", "/sign-in/")) else state
-                sheet(browser, SHEETS / f"{name}.webp", server.origin + path, own)
-        browser.close()
-        if not wanted or "extension" in wanted:
-            take_panel(playwright, server.origin, state)
+        chosen, pages = pictures(), used(server)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+            first = browser.new_context(reduced_motion="reduce")
+            first.new_page().goto(server.link)
+            state = first.storage_state()
+            for name, picture in chosen.items():
+                if not wanted or name in wanted:
+                    save(name, take(browser, server.origin, picture, state))
+            for name, path in pages.items():
+                if not wanted or f"tour-{name}" in wanted:
+                    own = None if path.startswith(("/shared/", "/sign-in/")) else state
+                    sheet(browser, SHEETS / f"{name}.webp", server.origin + path, own)
+            browser.close()
+            if not wanted or "extension" in wanted:
+                take_panel(playwright, server.origin, state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
