@@ -106,18 +106,13 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/djade $(PAGES)
 
-# About an hour and a half on two cores; each script can also be run alone. A million segments: python bench/lexical.py 10000 100000 1000000
+# About an hour on two cores; each script can also be run alone. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev
-	$(BIN)/python bench/bm25.py
-	$(BIN)/python bench/doors.py
-	$(BIN)/python bench/embedding.py
 	$(BIN)/python bench/ingest.py
 	$(BIN)/python bench/lexical.py 10000 100000
 	$(BIN)/python bench/load.py
 	$(BIN)/python bench/search.py 10000 100000
 	$(BIN)/python bench/quality.py
-	$(BIN)/python bench/levels.py
-	$(BIN)/python bench/answers.py
 	$(BIN)/python bench/overviews.py
 	$(BIN)/python bench/relating.py
 	$(BIN)/python bench/answering.py

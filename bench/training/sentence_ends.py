@@ -1,47 +1,41 @@
 """Train and measure where sentences of speech end that has no full stops.
 
-Run ``python bench/train_sentence_ends.py`` from the repository; ``--save`` writes the weights that
-are shipped. They are trained on English transcripts with full stops whose licences permit it
-(``TRAINED``), from which the stops are taken away, and measured on others (``LEFT_OUT``), whose
-speech is cut by the product's own ``sentences.split``. The data come from ``CUEBASE_DATA``
-(default: ``../shared/data`` beside the repository).
+Run ``python bench/training/sentence_ends.py`` from the repository; ``--save`` writes
+``citations/text/sentence_ends_en.txt``. The weights are trained on English transcripts with full
+stops, from which the stops are taken away, and measured on others, whose speech is cut by the
+product's own ``sentences.split``.
 """
 
-import argparse
 import importlib
-import json
-import re
-import shlex
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 from unittest import mock
 
-from environment import DATA, boot
+sys.path.append("bench")
+
+from harness.environment import arguments, boot, command
 
 boot(database=False)
 
-from bm25 import write
+from harness.report import publish, table
+from harness.sets import cues, paths
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from speech import LEFT_OUT, TRAINED, spoken
 
 from citations.text import sentences
 from citations.text.chunking import LINE_PAUSE
 from citations.text.sentences import ANYWHERE, WORD, ends_with_stop, gap_patterns
-from citations.text.speakers import LABEL
 
-TITLE: Final = "## Where sentences end without full stops"
-TRAINED: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
-LEFT_OUT: Final = ("ocw1801", "ocw6012", "ergo", "tutorialvqa")
 OTHER_LANGUAGES: Final = ("hfcourse_fr", "nyudl_fr", "nyudl_pt")
 UNTIMED: Final = ("tutorialvqa",)  # its "times" are numbers of sentences
 MIN_GAPS: Final = 5  # gaps with a pattern
 STRENGTH: Final = 0.3  # inverse regularisation
 SMALLEST: Final = 0.02  # weight that is kept
-# QMSum's words are set apart: “Doesn 't look like it 's”.
-APART: Final = re.compile(r"\s+(?=['’]\w)")
 
 
 class Speech(NamedTuple):
@@ -53,33 +47,28 @@ class Speech(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--save", action="store_true", help="write the weights that are shipped")
-    options = parser.parse_args()
+    options = arguments(__doc__, save=False)
     if options.save:
-        weights = train([speech for name in TRAINED for speech in speeches(name)])
+        weights = train([without_marks(path) for path in paths(*TRAINED)])
         lines = (f"{pattern}\t{weight:.2f}\n" for pattern, weight in sorted(weights.items()))
         sentences.WEIGHTS.write_text("".join(lines), encoding="utf-8")
         importlib.reload(sentences)
-    report = "\n".join(reported())
-    print(report)
-    write(report)
+    publish(
+        "Where sentences end without full stops",
+        f"{command()}: transcripts whose stops, commas and capitals were taken away, cut by"
+        " `sentences.split`. In the cells: the share of cuts that stand where a sentence ends · the"
+        " share of sentences that begin at a cut. The weights are trained on"
+        f" {', '.join(TRAINED)}. *Pauses*: the silence before cues is known, too.",
+        table(
+            ("set", "sentences", "length", "with weights", "pauses", "pauses, with weights"), rows()
+        ),
+    )
 
 
-# Speech
-
-
-def speeches(name: str) -> list[Speech]:
-    """Return the transcripts of a set without their marks."""
-    return [
-        without_marks(json.loads(path.read_text(encoding="utf-8"))["cues"])
-        for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json"))
-    ]
-
-
-def without_marks(cues: Sequence[Mapping[str, Any]]) -> Speech:
+def without_marks(path: Path) -> Speech:
     """Take marks and capitals away from a transcript."""
-    said = [LABEL.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues]
+    timed = cues(path)
+    said = spoken(timed)
     text = " ".join(said)
     words = list(WORD.finditer(text))
     begins = [match.start() for match in words]
@@ -87,22 +76,15 @@ def without_marks(cues: Sequence[Mapping[str, Any]]) -> Speech:
     offsets = list(accumulate(lengths, initial=0))  # without marks
     ends = [last for first, last in sentences.split(text) if ends_with_stop(text[first:last])]
     cue_offsets = accumulate((len(cue) + 1 for cue in said), initial=0)
-    pauses = {
-        offsets[bisect_left(begins, offset)]: round(1_000 * (cue["start"] - previous_end(before)))
-        for offset, (before, cue) in zip(islice(cue_offsets, 1, None), pairwise(cues), strict=False)
-    }
+    pauses = {}
+    for offset, (before, cue) in zip(islice(cue_offsets, 1, None), pairwise(timed), strict=False):
+        silence = cue["start"] - (before["start"] + before["duration"])
+        pauses[offsets[bisect_left(begins, offset)]] = round(1_000 * silence)
     return Speech(
         text=" ".join(match[0].casefold() for match in words),
         starts=sorted({offsets[bisect_left(begins, end)] for end in ends}),
         pauses={offset: max(0, pause) + LINE_PAUSE for offset, pause in pauses.items()},
     )
-
-
-def previous_end(cue: Mapping[str, Any]) -> float:
-    return float(cue["start"] + cue["duration"])
-
-
-# Training
 
 
 def train(talks: Sequence[Speech]) -> dict[str, float]:
@@ -122,26 +104,9 @@ def train(talks: Sequence[Speech]) -> dict[str, float]:
     return {name: weight for name, weight in weights.items() if abs(weight) >= SMALLEST}
 
 
-# Measuring
-
-
-def reported() -> Iterator[str]:
-    """Write the section of the results."""
-    yield TITLE
-    yield ""
-    yield (
-        f"`python {shlex.join(['bench/train_sentence_ends.py', *sys.argv[1:]])}`: transcripts whose"
-        " stops, commas and capitals were taken away, cut by `sentences.split`. In the cells: the"
-        " share of cuts that stand where a sentence ends · the share of sentences that begin at a"
-        f" cut. The weights are trained on {', '.join(TRAINED)}. *Pauses*: the silence before cues"
-        " is known, too."
-    )
-    yield ""
-    yield "| set | sentences | length | with weights | pauses | pauses, with weights |"
-    yield "|---|---:|---|---|---|---|"
+def rows() -> Iterator[Sequence[object]]:
     for name in (*LEFT_OUT, *OTHER_LANGUAGES):
-        talks = speeches(name)
-        count = sum(len(talk.starts) for talk in talks)
+        talks = [without_marks(path) for path in paths(name)]
         cells = []
         for has_pauses in (False, True):
             if has_pauses and name in UNTIMED:
@@ -150,8 +115,7 @@ def reported() -> Iterator[str]:
             with mock.patch.object(sentences, "log_odds_of_ends", return_value={}):
                 cells.append(quality(talks, has_pauses))
             cells.append(quality(talks, has_pauses))
-        yield f"| {name} | {count:,} | {' | '.join(cells)} |"
-    yield ""
+        yield name, sum(len(talk.starts) for talk in talks), *cells
 
 
 def quality(talks: Sequence[Speech], has_pauses: bool) -> str:

@@ -1,53 +1,43 @@
 """Train and measure the model that puts full stops into speech without them.
 
-Run ``python bench/train_punctuation.py`` from the repository to measure; ``--save`` trains it anew
-and writes ``citations/providers/punctuation.safetensors`` (half an hour on two cores). It is
-trained on English transcripts with full stops (``SPEECH``), on the pages of Hugging Face's course
-and on ``--prose``: folders with the sources of Django's and scikit-learn's documentation, as their
-releases contain them. All licences permit it. It is measured on other transcripts (``LEFT_OUT``).
-The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Run ``python bench/training/punctuation.py`` from the repository to measure; ``--save`` trains it
+anew and writes ``citations/providers/punctuation.safetensors`` (half an hour on two cores). It is
+trained on English transcripts with full stops, on the pages of Hugging Face's course and on
+``--prose``: folders with the sources of Django's and scikit-learn's documentation, as their
+releases contain them. All licences permit it. It is measured on other transcripts.
 """
 
 import argparse
-import json
 import random
 import re
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from environment import DATA, boot
+
+sys.path.append("bench")
+
+from harness.environment import boot, command
 
 boot(database=False)
 
 import torch
-from bm25 import write
+from harness.report import publish, table
+from harness.sets import cues, pages_of_course, paths
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
+from speech import LEFT_OUT, TRAINED, spoken
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
 from citations.ingest.punctuation import LIKELY
-from citations.providers import weights
-from citations.providers.punctuation import (
-    LAYERS,
-    MARKS,
-    MAX_WORD_TOKENS,
-    TRAINED,
-    WINDOW,
-    Punctuator,
-)
+from citations.providers import punctuation, weights
+from citations.providers.punctuation import LAYERS, MARKS, MAX_WORD_TOKENS, WINDOW, Punctuator
 from citations.text import sentences
 from citations.text.sentences import WORD, ends_with_stop
-from citations.text.speakers import LABEL
 
-TITLE: Final = "## Full stops in speech without them"
-SPEECH: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
-LEFT_OUT: Final = ("ocw1801", "ocw6012", "ergo", "tutorialvqa")
-PAGES: Final = DATA / "shared" / "hfcourse_pages" / "sections.jsonl"
 NONE, STOP, QUESTION, COMMA = range(len(MARKS))
 IGNORED: Final = -100  # label of a word that is none
 THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.7)
@@ -58,8 +48,6 @@ SHARE_OF_PROSE: Final = 0.6  # of its windows, in each epoch
 UNITS: Final = 96  # of the GRU in each direction
 RATES: Final = (2e-4, 1.5e-3)  # of the encoder's layers, and of what is on top
 
-# QMSum's words are set apart: “Doesn 't look like it 's”.
-APART: Final = re.compile(r"\s+(?=['’]\w)")
 PAUSE: Final = re.compile(r"[,;:—]|\s[-–—]\s")
 BLOCK: Final = re.compile(r"^\s*(\.\.|>>>|\$|\||\+|=|-{3,}|~{3,}|:\w)", re.MULTILINE)
 ROLE: Final = re.compile(r":[\w:+-]+:`(?:([^`<]*?)\s*<[^`>]*>|~?([^`]*))`")
@@ -82,33 +70,35 @@ def main() -> None:
     parser.add_argument("--prose", type=Path, nargs="*", default=[], help="folders of .txt, .rst")
     options = parser.parse_args()
     if options.save:
-        spoken = [text for name in SPEECH for text in transcripts(name)]
+        said = [labelled_talk(path) for path in paths(*TRAINED)]
         written = [label(page) for page in (*course_pages(), *manual_pages(options.prose))]
-        save_file(quantized(train(spoken, written)), TRAINED)
-    report = "\n".join(reported())
-    print(report)
-    write(report)
+        save_file(quantized(train(said, written)), punctuation.TRAINED)
+    size = punctuation.TRAINED.stat().st_size / 1_000_000
+    publish(
+        "Full stops in speech without them",
+        f"{command()}: transcripts whose marks and capitals were taken away; the model of"
+        f" {size:.1f} MB is trained on {', '.join(TRAINED)} and on prose. In the cells: the share"
+        " of the claimed ends that are ends · the share of the ends that are claimed, from a"
+        f" probability on; an end is claimed from {LIKELY} on, and the columns on the right are of"
+        " these. *Within a clause*: the share of them where the transcript has no mark at all, not"
+        " even a comma. *Words*: of the words' weights alone (“Where sentences end without full"
+        " stops”), at an even chance.",
+        table(
+            ("set", "ends", "words", *map(str, THRESHOLDS), "within a clause", "question marks"),
+            rows(),
+        ),
+    )
 
 
-# Texts
-
-
-def transcripts(name: str) -> Iterator[Labelled]:
-    """Yield the transcripts of a set."""
-    for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json")):
-        cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
-        said = (LABEL.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues)
-        yield label(" ".join(said))
+def labelled_talk(path: Path) -> Labelled:
+    return label(" ".join(spoken(cues(path))))
 
 
 def course_pages() -> Iterator[str]:
     """Yield the prose of each page of Hugging Face's course."""
-    pages: dict[str, list[str]] = {}
-    for line in PAGES.read_text(encoding="utf-8").splitlines():
-        section = json.loads(line)
-        text = re.sub(r"```.*?```", " ", section["text"], flags=re.DOTALL)
-        pages.setdefault(section["page"], []).extend(LINK.sub(r"\1", text).split("\n"))
-    for lines in pages.values():
+    for sections in pages_of_course().values():
+        texts = (re.sub(r"```.*?```", " ", row["text"], flags=re.DOTALL) for row in sections)
+        lines = (line for text in texts for line in LINK.sub(r"\1", text).split("\n"))
         yield prose(line.strip().lstrip("*-# ") for line in lines)
 
 
@@ -157,9 +147,6 @@ def label(text: str) -> Labelled:
         after = text[matches[number].end() : matches[number].end() + 3]
         marks[number] = QUESTION if "?" in after else STOP
     return Labelled([match[0].casefold().replace("’", "'") for match in matches], marks)
-
-
-# Training
 
 
 class Network(nn.Module):
@@ -267,9 +254,6 @@ class _Tokens:
         return self._known[word]
 
 
-# Storing
-
-
 def quantized(network: Network) -> dict[str, NDArray[Any]]:
     """Return the trained tensors by name: matrices in 8 bits with a scale for each row."""
     state = {name: value.detach().numpy() for name, value in network.state_dict().items()}
@@ -308,30 +292,10 @@ def _biases(inputs: NDArray[Any], states: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([update + own_update, reset + own_reset, new, own_new])
 
 
-# Measuring
-
-
-def reported() -> Iterator[str]:
-    """Write the section of the results."""
-    yield TITLE
-    yield ""
-    size = TRAINED.stat().st_size / 1_000_000
-    yield (
-        f"`python {shlex.join(['bench/train_punctuation.py', *sys.argv[1:]])}`: transcripts whose"
-        f" marks and capitals were taken away; the model of {size:.1f} MB is trained on"
-        f" {', '.join(SPEECH)} and on prose. In the cells: the share of the claimed ends that are"
-        " ends · the share of the ends that are claimed, from a probability on; an end is claimed"
-        f" from {LIKELY} on, and the columns on the right are of these. *Within a clause*: the"
-        " share of them where the transcript has no mark at all, not even a comma. *Words*: of the"
-        " words' weights alone (“Where sentences end without full stops”), at an even chance."
-    )
-    yield ""
-    thresholds = " | ".join(map(str, THRESHOLDS))
-    yield f"| set | ends | words | {thresholds} | within a clause | question marks |"
-    yield "|---|---:|---|" + "---|" * len(THRESHOLDS) + "---:|---|"
+def rows() -> Iterator[Sequence[object]]:
     model = Punctuator()
     for name in LEFT_OUT:
-        talks = list(transcripts(name))
+        talks = [labelled_talk(path) for path in paths(name)]
         truth = np.concatenate([talk.marks for talk in talks])
         ends = np.isin(truth, (STOP, QUESTION))
         rows = np.concatenate([r for talk in talks for r in model.probabilities(talk.words)])
@@ -339,24 +303,20 @@ def reported() -> Iterator[str]:
         words = np.concatenate([_by_words(talk.words) for talk in talks])
         claimed = likelihood >= LIKELY
         questions = claimed & (rows[:, QUESTION] > rows[:, STOP])
-        cells = [
-            f"{ends.sum():,}",
+        yield (
+            name,
+            int(ends.sum()),
             _shares(words, ends),
             *(_shares(likelihood >= threshold, ends) for threshold in THRESHOLDS),
             f"{(truth[claimed] == NONE).mean():.3f}",
             _shares(questions, truth == QUESTION),
-        ]
-        yield f"| {name} | {' | '.join(cells)} |"
-    yield ""
+        )
 
 
 def _by_words(words: Sequence[str]) -> NDArray[np.bool_]:
-    rows = [sum(map(_weight, gap)) >= 0 for gap in sentences.gap_patterns(words)]
-    return np.array([*rows, False])
-
-
-def _weight(pattern: str) -> float:
-    return sentences.END_WEIGHTS.get(pattern, 0.0)
+    weights = sentences.END_WEIGHTS
+    gaps = sentences.gap_patterns(words)
+    return np.array([*(sum(weights.get(each, 0.0) for each in gap) >= 0 for gap in gaps), False])
 
 
 def _shares(claimed: NDArray[np.bool_], ends: NDArray[np.bool_]) -> str:

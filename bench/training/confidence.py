@@ -1,33 +1,32 @@
 """Train and measure two estimates: that a question has an answer, that its first citation is right.
 
-Run ``python bench/train_confidence.py`` from the repository; ``--save`` writes the models to
+Run ``python bench/training/confidence.py`` from the repository; ``--save`` writes the models to
 ``citations/answers/writing/confidence.json``. They learn from gold questions, questions of foreign
 libraries, and near ones, which their own library does not answer. Gold questions without the talk
 that answers them are only measured: another talk may answer. Each half is measured with what was
-trained on the other one. Answers are made without a language model. The data come from
-``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); vectors are kept in
-``build/vectors``.
+trained on the other one. Answers are made without a language model.
 """
 
-import argparse
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from unittest import mock
 
-from environment import boot
+import numpy as np
+
+sys.path.append("bench")
+
+from harness.environment import arguments, boot, command
 
 boot()
 
-import numpy as np
-from bm25 import write
-from kept import kept_vectors
+from harness.asking import FOREIGN, GOLD, LEFT_OUT, NEAR_BY, AskedSets, Trial
+from harness.report import publish, share, table
+from harness.sets import TRANSCRIPTS
+from harness.vectors import kept_vectors
 from numpy.typing import NDArray
-from questions import FOREIGN, GOLD, LEFT_OUT, NEAR_BY, SETS, Library, Trial
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -36,12 +35,16 @@ from citations.answers.writing.sentence_ranking import ALWAYS, FUSED, MODEL_SIGN
 from citations.evaluation.answer_quality import calibration_error, reliability
 from citations.providers import weights
 
-TITLE: Final = "## Confidence"
+HEADS: Final = (
+    *("signs", "refused: gold, first citation right", "gold, wrong", "foreign", "left out"),
+    *("near", "AUC", "calibration error", "near, AUC", "near at 8 %"),
+)
+ALL: Final = "always+fused+near"
 KINDS: Final = {
     "always": ALWAYS,
     "always+fused": ALWAYS + FUSED,
     "always+near": ALWAYS + MODEL_SIGNS,
-    "always+fused+near": ALWAYS + FUSED + MODEL_SIGNS,
+    ALL: ALWAYS + FUSED + MODEL_SIGNS,
 }
 LOST: Final = 0.04  # share of right answers that may be refused
 STRENGTH: Final = 1.0  # inverse regularisation, of signs with equal variance
@@ -53,55 +56,45 @@ Numbers = NDArray[np.float64]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
-    )
-    parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
-    parser.add_argument("--save", action="store_true", help="write the models that are shipped")
-    parser.add_argument("--dump", type=Path, help="write all questions and signs there")
-    options = parser.parse_args()
-    with kept_vectors(), nothing_refused():
-        library = Library(options.sets or list(SETS), note)
+    options = arguments(__doc__, questions=120, save=False, sets=[*TRANSCRIPTS])
+    # Every question is answered, however unlikely the answer, without the models that are shipped.
+    with (
+        kept_vectors(),
+        mock.patch.object(sentence_ranking, "is_answered", return_value=True),
+        mock.patch.object(sentence_ranking, "confidence", lambda signs, *, proven=1.0: proven),
+    ):
+        sets = AskedSets(options.sets)
         kinds = (GOLD, FOREIGN, LEFT_OUT, NEAR_BY)
-        trials = list(library.ask_all(most=options.questions, kinds=kinds, tell=note))
-    if options.dump:
-        options.dump.write_text(json.dumps([row(trial) for trial in trials]), encoding="utf-8")
+        trials = list(sets.ask_all(most=options.questions, kinds=kinds))
     halves = trials[::2], trials[1::2]
     folds = [Fold(trained=train(known), new=usable(new)) for known, new in (halves, halves[::-1])]
     if options.save:
         sentence_ranking.TRAINED.write_text(shipped(train(trials)), encoding="utf-8")
-    report = "\n".join(reported(folds))
-    print(report)
-    write(report)
-
-
-def row(trial: Trial) -> dict[str, Any]:
-    first = trial.reply.quotes[0].text if trial.reply.quotes else ""
-    return {
-        "set": trial.set,
-        "kind": trial.kind,
-        "query": trial.question.query,
-        "first": first,
-        "right": trial.first_right,
-        "any": trial.any_right,
-        **trial.signs,
-    }
-
-
-@contextmanager
-def nothing_refused() -> Iterator[None]:
-    """Answer every question, however unlikely the answer, without the models that are shipped."""
-    before = sentence_ranking.is_answered, sentence_ranking.confidence
-    sentence_ranking.is_answered = lambda signs: True
-    sentence_ranking.confidence = lambda signs, *, proven=1.0: proven
-    try:
-        yield
-    finally:
-        sentence_ranking.is_answered, sentence_ranking.confidence = before
-
-
-# Training
+    parts = reliability([pair for fold in folds for pair in fold.pairs(ALL)])
+    publish(
+        "Confidence",
+        f"{command()}: {sum(len(fold.new) for fold in folds):,} questions. Each half is measured"
+        " with the models of the other one; all of them train the models that are shipped."
+        " *Foreign* questions are about something else, *left out* ones lack the talk that answers"
+        " them, *near* ones are those of `bench/near_unanswerable.json`. The AUC and the"
+        " calibration error are those of the confidence in the first citations of answered gold"
+        " questions. *Near, AUC* is that of gold against near questions, *near at 8 %* the share"
+        " refused by a border that refuses 8 % of the gold ones.",
+        table(HEADS, ((name, *measured(folds, name)) for name in KINDS)),
+        "Reliability with all signs:",
+        table(
+            ("confidence", "answers", "estimated", "right"),
+            (
+                (
+                    f"{part.low:.1f}–{part.high:.1f}",
+                    part.answers,
+                    f"{part.estimated:.2f}",
+                    f"{part.right:.2f}",
+                )
+                for part in parts
+            ),
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +136,7 @@ def is_answered(present: LogisticModel, trial: Trial) -> bool:
 
 
 def fitted(rows: Sequence[Trial], labels: Sequence[bool], names: Sequence[str]) -> LogisticModel:
-    numbers = table(rows, names)
+    numbers = numbers_of(rows, names)
     spread = numbers.std(axis=0) + 1e-9
     model = LogisticRegression(C=STRENGTH, max_iter=3_000).fit(numbers / spread, labels)
     return LogisticModel(
@@ -155,11 +148,11 @@ def fitted(rows: Sequence[Trial], labels: Sequence[bool], names: Sequence[str]) 
 
 def usable(trials: Sequence[Trial]) -> list[Trial]:
     """Return the trials with all signs."""
-    names = set(KINDS["always+fused+near"])
+    names = set(KINDS[ALL])
     return [trial for trial in trials if names <= trial.signs.keys()]
 
 
-def table(rows: Sequence[Trial], names: Sequence[str]) -> Numbers:
+def numbers_of(rows: Sequence[Trial], names: Sequence[str]) -> Numbers:
     """Return signs, shape (rows, names)."""
     return np.array([[trial.signs[name] for name in names] for trial in rows], dtype=np.float64)
 
@@ -172,9 +165,6 @@ def shipped(trained: Trained) -> str:
         for estimate, models in estimates.items()
     }
     return json.dumps({"model": weights.MINILM, **stored}, indent=1) + "\n"
-
-
-# Measuring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,33 +201,6 @@ class Fold:
         ]
 
 
-def reported(folds: Sequence[Fold]) -> Iterator[str]:
-    """Write the section of the results."""
-    command = shlex.join(["bench/train_confidence.py", *sys.argv[1:]])
-    questions = sum(len(fold.new) for fold in folds)
-    yield f"{TITLE}\n\n`python {command}`: {questions:,} questions."
-    yield "Each half is measured with the models of the other one; all of them train the models"
-    yield "that are shipped. *Foreign* questions are about something else, *left out* ones lack the"
-    yield "talk that answers them, *near* ones are those of `bench/near_unanswerable.json`. The AUC"
-    yield "and the calibration error are those of the confidence in the first citations of answered"
-    yield "gold questions. *Near, AUC* is that of gold against near questions, *near at 8 %* the"
-    yield "share refused by a border that refuses 8 % of the gold ones.\n"
-    yield (
-        "| signs | refused: gold, first citation right | gold, wrong | foreign | left out | near"
-        " | AUC | calibration error | near, AUC | near at 8 % |"
-    )
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-    for name in KINDS:
-        yield f"| {name} | {' | '.join(measured(folds, name))} |"
-    yield "\nReliability with all signs:\n"
-    yield "| confidence | answers | estimated | right |\n|---|---:|---:|---:|"
-    pairs = [pair for fold in folds for pair in fold.pairs("always+fused+near")]
-    for part in reliability(pairs):
-        estimates = f"{part.estimated:.2f} | {part.right:.2f}"
-        yield f"| {part.low:.1f}–{part.high:.1f} | {part.answers} | {estimates} |"
-    yield ""
-
-
 def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     """Write the figures of one kind of signs."""
     gold, foreign, left_out, near = (
@@ -247,8 +210,7 @@ def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     right = [pair for pair in gold if pair[0].first_right]
     wrong = [pair for pair in gold if not pair[0].first_right]
     for group in (right, wrong, foreign, left_out, near):
-        refused = sum(not has_answer for _, has_answer in group)
-        yield f"{refused / len(group):.0%} of {len(group)}" if group else "–"
+        yield f"{share([not has_answer for _, has_answer in group])} of {len(group)}"
     pairs = [pair for fold in folds for pair in fold.pairs(name)]
     estimates, labels = zip(*pairs, strict=True)
     yield f"{roc_auc_score(labels, estimates):.3f}"
@@ -261,10 +223,6 @@ def measured(folds: Sequence[Fold], name: str) -> Iterator[str]:
     lost = [np.mean(np.array(others) < np.quantile(answered, MISSED)) for answered, others in parts]
     yield f"{np.mean(aucs):.3f}"
     yield f"{np.mean(lost):.0%}"
-
-
-def note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

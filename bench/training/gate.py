@@ -1,38 +1,40 @@
 """Train the gate that tells a lecture's subject from its asides, and measure it.
 
-Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what
-came of it into ``bench/RESULTS.md``; with ``--save`` the head is written to
+Run ``python bench/training/gate.py`` from the repository; with ``--save`` the head is written to
 ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be
-shipped: the project's own (``bench/gate/asides.txt``, ``bench/gate/lessons.txt``),
-transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``. All
-others there only measure.
+shipped: the project's own (``asides.txt``, ``lessons.txt``), transcripts about Bitcoin (MIT) and of
+the Hugging Face course (Apache-2.0). All others only measure.
 """
 
-import argparse
 import json
 import random
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Final
 
 import numpy as np
-from bm25 import write
-from environment import DATA, ROOT
+
+sys.path.append("bench")
+
+from harness.environment import arguments, boot, command
+
+boot(database=False)
+
+from harness.report import publish, share, table
+from harness.sets import cues, jsonl, paths, windows
+from harness.vectors import KeptEmbedder
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
-from speech import encoder
 
-from citations.lectures import windows
+from citations.lectures import windows as lecture_windows
+from citations.providers import registry
 from citations.providers.topic_gate import SURE, TRAINED
 from citations.text import sentences
 
-TITLE = "## The relevance gate"
-OWN = {
-    "asides": ROOT / "bench" / "gate" / "asides.txt",
-    "lessons": ROOT / "bench" / "gate" / "lessons.txt",
-}
 FALSE_ALARMS = 0.005  # of windows about a subject that may be called off-topic
 STRENGTH = 1.0  # inverse of the regularisation
 FOLDS = 5
@@ -40,6 +42,7 @@ SENTENCES = (2, 3, 4)  # of a window made of our own texts
 TALKS = {"bitcoin": (700, 30), "hfcourse": (400, 20)}  # windows in all, and of one talk
 ENDS = 3  # windows at either end of a talk that are left out: greetings and thanks
 
+MODEL: Final = KeptEmbedder(registry.embedder("local"))  # that lectures are heard with
 Numbers = NDArray[np.float64]
 
 
@@ -74,10 +77,7 @@ class Trained:
 
 
 def main() -> None:
-    """Train, measure, write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--save", action="store_true", help="ship what was trained")
-    save = parser.parse_args().save
+    save = arguments(__doc__, save=False).save
     random.seed(0)
     lots = [
         own("asides", is_aside=True),
@@ -87,22 +87,29 @@ def main() -> None:
     head = train(lots, [embedded(lot.texts) for lot in lots])
     if save:
         shipped = {
-            "model": encoder().model,
+            "model": MODEL.model,
             "bias": round(head.bias, 4),
             "weights": [round(float(weight), 4) for weight in head.weights],
         }
         TRAINED.write_text(json.dumps(shipped) + "\n", encoding="utf-8")
-    report = "\n".join(reported(lots, head))
-    print(report)
-    write(report)
-
-
-# What it learns from
+    kinds = {True: "aside", False: "subject"}
+    publish(
+        "The relevance gate",
+        f"{command()}. Off-topic means a confidence above {SURE}.",
+        table(
+            ("trained on", "windows", "is"),
+            ((lot.name, len(lot.texts), kinds[lot.is_aside]) for lot in lots),
+        ),
+        f"On paragraphs and talks left out of training in turn: AUC {head.auc:.3f};"
+        f" {head.recall:.0%} of the asides are found.",
+        *in_lectures(head),
+        table(("other windows", "windows", "called off-topic"), elsewhere(head)),
+    )
 
 
 def own(name: str, *, is_aside: bool, weight: float = 1.0) -> Lot:
     """Make windows of two to four sentences of each paragraph of a text of ours."""
-    text = OWN[name].read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8")
     made = [
         (f"{name} {place}", part)
         for place, paragraph in enumerate(text.split("\n\n"))
@@ -121,12 +128,11 @@ def _parts(paragraph: str) -> Iterator[str]:
 def talks(name: str, most: int, each: int) -> Lot:
     """Draw windows from talks about a subject."""
     made: list[tuple[str, str]] = []
-    for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json")):
-        cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
-        _, full = windows.feed(
-            windows.Buffer(),
-            (windows.Utterance(place, cue["text"]) for place, cue in enumerate(cues)),
+    for path in paths(name):
+        said = (
+            lecture_windows.Utterance(place, cue["text"]) for place, cue in enumerate(cues(path))
         )
+        _, full = lecture_windows.feed(lecture_windows.Buffer(), said)
         inner = [window.text for window in full[ENDS:-ENDS]]
         made += [
             (f"{name} {path.stem}", text) for text in random.sample(inner, min(each, len(inner)))
@@ -139,10 +145,7 @@ def talks(name: str, most: int, each: int) -> Lot:
 
 def embedded(texts: Iterable[str]) -> Numbers:
     """Embed texts as a live window is."""
-    return np.asarray(encoder().embed_documents(list(texts)), dtype=np.float64)
-
-
-# Training
+    return np.asarray(MODEL.embed_documents(list(texts)), dtype=np.float64)
 
 
 def train(lots: Sequence[Lot], vectors: Sequence[Numbers]) -> Trained:
@@ -177,70 +180,45 @@ def _fitted(features: Numbers, asides: NDArray[np.bool_], shares: Numbers) -> Lo
     )
 
 
-# Measuring
-
-
-def reported(lots: Sequence[Lot], head: Trained) -> Iterator[str]:
-    """Say what it was trained on and how well it does."""
-    yield f"{TITLE}\n\n`python bench/train_gate.py`. Off-topic means a confidence above {SURE}.\n"
-    yield "| trained on | windows | is |\n|---|---|---|"
-    for lot in lots:
-        yield f"| {lot.name} | {len(lot.texts)} | {'aside' if lot.is_aside else 'subject'} |"
-    yield (
-        f"\nOn paragraphs and talks left out of training in turn: AUC {head.auc:.3f};"
-        f" {head.recall:.0%} of the asides are found.\n"
-    )
-    yield from _in_lectures(head)
-    yield from _elsewhere(head)
-
-
-def _in_lectures(head: Trained) -> Iterator[str]:
-    rows = _rows("classifier/in_lecture.jsonl")
+def in_lectures(head: Trained) -> Sequence[str]:
+    """Write what is called off-topic in real lectures."""
+    rows = jsonl("dev/classifier/in_lecture.jsonl")
     sure = head.sure(embedded(row["text"] for row in rows))
     label = np.array([row["label"] for row in rows])
     kind = np.array([row["kind"] for row in rows])
     is_random = np.array([row["pool"] == "random" for row in rows])
     asides, subject = label == "off_topic", label == "academic_content"
     both = asides | subject
-    auc = roc_auc_score(asides[both], sure[both])
-    yield (
-        f"Asides in real lectures (`in_lecture.jsonl`, {asides.sum()} asides, {subject.sum()}"
-        f" about the subject): AUC {auc:.3f}.\n"
-    )
-    yield "| real lectures | windows | called off-topic |\n|---|---|---|"
-    for name, rows_of in [
-        ("asides", asides),
-        ("asides: administration", asides & (kind == "admin")),
-        ("asides: stories, fillers", asides & (kind != "admin")),
-        ("half subject, half aside", label == "mixed"),
-        ("subject, drawn by words of administration", subject & ~is_random),
-        ("subject, drawn at random", subject & is_random),
-    ]:
-        yield f"| {name} | {rows_of.sum()} | {np.mean(sure[rows_of] > SURE):.1%} |"
-    said_off = both & (sure > SURE)
-    yield f"\nOf those called off-topic {np.mean(asides[said_off]):.0%} are asides.\n"
-
-
-def _elsewhere(head: Trained) -> Iterator[str]:
-    yield "| other windows | windows | called off-topic |\n|---|---|---|"
-    weak = _rows("classifier/weak_by_source.jsonl")
-    for source in sorted({row["source"] for row in weak}):
-        yield _share(f"{source}", [row["text"] for row in weak if row["source"] == source], head)
-    yield _share(
-        "NYU deep learning lectures (pairs)",
-        [row["text"] for row in _rows("pairs/nyudl/windows.jsonl")],
-        head,
+    groups = {
+        "asides": asides,
+        "asides: administration": asides & (kind == "admin"),
+        "asides: stories, fillers": asides & (kind != "admin"),
+        "half subject, half aside": label == "mixed",
+        "subject, drawn by words of administration": subject & ~is_random,
+        "subject, drawn at random": subject & is_random,
+    }
+    return (
+        f"Asides in real lectures (`in_lecture.jsonl`, {asides.sum()} asides, {subject.sum()} about"
+        f" the subject): AUC {roc_auc_score(asides[both], sure[both]):.3f}.",
+        table(
+            ("real lectures", "windows", "called off-topic"),
+            (
+                (name, int(chosen.sum()), share(sure[chosen] > SURE, 1))
+                for name, chosen in groups.items()
+            ),
+        ),
+        f"Of those called off-topic {np.mean(asides[both & (sure > SURE)]):.0%} are asides.",
     )
 
 
-def _share(name: str, texts: Sequence[str], head: Trained) -> str:
-    return f"| {name} | {len(texts)} | {np.mean(head.sure(embedded(texts)) > SURE):.1%} |"
-
-
-def _rows(name: str) -> list[dict[str, Any]]:
-    return [
-        json.loads(line) for line in (DATA / "dev" / name).read_text(encoding="utf-8").splitlines()
-    ]
+def elsewhere(head: Trained) -> Iterator[Sequence[object]]:
+    """Yield what is called off-topic in other texts."""
+    texts: dict[str, list[str]] = {}
+    for row in sorted(jsonl("dev/classifier/weak_by_source.jsonl"), key=lambda row: row["source"]):
+        texts.setdefault(row["source"], []).append(row["text"])
+    pairs = [row["text"] for row in windows("nyudl/windows")]
+    for name, own in (*texts.items(), ("NYU deep learning lectures (pairs)", pairs)):
+        yield name, len(own), share(head.sure(embedded(own)) > SURE, 1)
 
 
 if __name__ == "__main__":
