@@ -161,7 +161,7 @@ def _in_tail(
     parts = [
         (number, postings)
         for number, entry in enumerate(tail)
-        for postings in filter(None, map(entry.words.find, terms))
+        for postings in map(entry.words.find, filter(entry.words.numbers.__contains__, terms))
     ]
     if not parts:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
@@ -25,8 +25,7 @@ from transcripts.core.errors import Unavailable
 from transcripts.core.locks import release_connection
 from transcripts.core.scope import Scope
 from transcripts.core.stages import finish
-from transcripts.text.stemming import stems
-from transcripts.text.tokenizer import tokenize
+from transcripts.text.tokenizer import stems_of
 
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
@@ -101,7 +100,7 @@ class CandidateHit(NamedTuple):
     cosine: float | None
     most: float
     relevance: Relevance | None = None
-    estimate: Estimate = Estimate()
+    estimate: Estimate | Relevance = Estimate()
 
     @property
     def likelihood(self) -> float | None:
@@ -234,12 +233,9 @@ def _judged(
         space=embedding.space,
         resolved=resolved,
     )
-    estimates = [Estimate(own.likelihood, own.is_likely) for own in relevances]
-    judged = (
-        hit._replace(relevance=own)
-        for hit, own in zip(_estimated(request.query, hits, estimates), relevances, strict=True)
-    )
-    return sorted(judged, key=lambda hit: -hit.score)
+    judged = _estimated(request.query, hits, relevances, relevances)
+    order = sorted(range(len(hits)), key=[-own.order for own in relevances].__getitem__)
+    return [judged[index] for index in order]
 
 
 def _estimated_by_words(
@@ -248,19 +244,29 @@ def _estimated_by_words(
     """Estimate how likely candidates are where their meaning is not compared; keep their order."""
     rows = [hit.candidate for hit in hits]
     estimates = relevance.estimate_by_words(request.query.words, rows, resolved=resolved)
-    return _estimated(request.query, hits, estimates)
+    return _estimated(request.query, hits, estimates, [None] * len(hits))
 
 
 def _estimated(
-    query: Query, hits: Sequence[CandidateHit], estimates: Sequence[Estimate]
+    query: Query,
+    hits: Sequence[CandidateHit],
+    estimates: Sequence[Estimate | Relevance],
+    relevances: Sequence[Relevance | None],
 ) -> list[CandidateHit]:
     """Look for the query itself where a likelihood would be shown low."""
     return [
-        hit
-        if not estimate.is_likely and query.is_verbatim_in(hit.candidate.text)
-        else hit._replace(estimate=estimate)
-        for hit, estimate in zip(hits, estimates, strict=True)
+        CandidateHit(
+            *hit[:_MEASURED],
+            relevance,
+            Estimate()
+            if not estimate.is_likely and query.is_verbatim_in(hit.candidate.read)
+            else estimate,
+        )
+        for hit, estimate, relevance in zip(hits, estimates, relevances, strict=True)
     ]
+
+
+_MEASURED: Final = CandidateHit._fields.index("relevance")
 
 
 def _by_vector(
@@ -313,5 +319,5 @@ def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
 
 def _has_all_words(row: Candidate, words: str) -> bool:
     """Tell whether a chunk has every telling word of a query, in whatever form."""
-    query_stems = set(stems(telling_words(words, row.language).split(), row.language))
-    return bool(query_stems) and query_stems <= set(stems(tokenize(row.text), row.language))
+    query_stems = stems_of(telling_words(words, row.language), row.language)
+    return bool(query_stems) and query_stems <= row.read.stems

@@ -1,11 +1,10 @@
 """Fuse rankings, drop near-duplicates, and spread hits over sources. Pure."""
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
-
-from transcripts.text.tokenizer import tokenize
 
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
@@ -31,19 +30,18 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = 60) -> list[FusedHit[K]]:
     """
     # The first of repeated keys counts.
     ranks = [{key: rank for rank, key in [*enumerate(ranking, 1)][::-1]} for ranking in rankings]
-    keys = dict.fromkeys(key for ranking in rankings for key in ranking)
-    fused: list[FusedHit[K]] = []
-    for key in keys:
-        own = tuple(ranking.get(key) for ranking in ranks)
-        parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in own)
-        # The result of fsum does not depend on the order of the rankings.
-        fused.append(FusedHit(key, math.fsum(parts), own, parts))
-
-    def order(hit: FusedHit[K]) -> tuple[float, list[float]]:
-        own = [math.inf if rank is None else rank for rank in hit.ranks]
-        return -hit.score, [min(own), *own]
-
-    return sorted(fused, key=order)
+    keys = dict.fromkeys(chain.from_iterable(rankings))
+    last = max(map(len, rankings), default=0)
+    part: dict[int | None, float] = {rank: 1 / (k + rank) for rank in range(1, last + 1)}
+    part[None] = 0.0
+    ordered: list[tuple[float, list[float], FusedHit[K]]] = []
+    for key, *own in zip(keys, *(map(ranking.get, keys) for ranking in ranks), strict=True):
+        parts = tuple(map(part.__getitem__, own))
+        score = math.fsum(parts)  # does not depend on the order of the rankings
+        places = [math.inf if rank is None else rank for rank in own]
+        hit = FusedHit(key, score, tuple(own), parts)
+        ordered.append((-score, [min(places), *places], hit))
+    return [hit for _, _, hit in sorted(ordered)]  # no two have the same places
 
 
 def min_max_weighted(
@@ -84,37 +82,37 @@ class UniqueText(NamedTuple):
     duplicates: list[tuple[int, float]]
 
 
-def deduplicate(texts: Sequence[str], threshold: float = 0.9) -> list[UniqueText]:
-    """Keep the texts (in rank order) without near-duplicates; list each of these under the most
-    similar kept text.
+def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[UniqueText]:
+    """Keep the texts (in rank order, as their words, at least one) without near-duplicates; list
+    each of these under the most similar kept text.
 
-    The similarity is Jaccard's, over sets of words; texts at or above ``threshold`` are
-    near-duplicates. Texts without words are near-duplicates only when equal.
+    The similarity is Jaccard's; texts at or above ``threshold`` are near-duplicates.
+    Words are numbered as they come, and of two near-duplicates each has one of the last few words
+    of the other: only texts with such a word are compared (prefix filtering: Chaudhuri, Ganti and
+    Kaushik, "A primitive operator for similarity joins in data cleaning", 2006).
     """
     numbers: dict[str, int] = {}
-    distinct: list[tuple[UniqueText, int, int]] = []
-    for index, text in enumerate(texts):
-        words = frozenset(tokenize(text)) or frozenset({text.strip()})
-        bits = _bits(words, numbers)
+    kept: dict[int, list[tuple[int, float]]] = {}
+    with_word: defaultdict[int, list[int]] = defaultdict(list)
+    for index, words in enumerate(texts):
+        for word in words:
+            numbers.setdefault(word, len(numbers))
+        last = sorted(map(numbers.__getitem__, words))[
+            math.ceil(threshold * len(words) - 1e-9) - 1 :
+        ]
         similarity, nearest = 0.0, -1
-        for number, (_, others, count) in enumerate(distinct):
-            common = (bits & others).bit_count()
-            jaccard = common / (len(words) + count - common)
+        for other in sorted({*chain.from_iterable(map(with_word.__getitem__, last))}):
+            common = len(words & texts[other])
+            jaccard = common / (len(words) + len(texts[other]) - common)
             if jaccard > similarity:
-                similarity, nearest = jaccard, number
-        if distinct and similarity >= threshold:
-            distinct[nearest][0].duplicates.append((index, similarity))
+                similarity, nearest = jaccard, other
+        if nearest >= 0 and similarity >= threshold:
+            kept[nearest].append((index, similarity))
         else:
-            distinct.append((UniqueText(index, []), bits, len(words)))
-    return [unique for unique, _, _ in distinct]
-
-
-def _bits(words: frozenset[str], numbers: dict[str, int]) -> int:
-    """Encode a set of words as an integer, as intersections of integers are faster."""
-    bits = 0
-    for word in words:
-        bits |= 1 << numbers.setdefault(word, len(numbers))
-    return bits
+            kept[index] = []
+            for number in last:
+                with_word[number].append(index)
+    return [UniqueText(ordinal, duplicates) for ordinal, duplicates in kept.items()]
 
 
 def spread(

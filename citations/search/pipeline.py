@@ -49,7 +49,6 @@ from transcripts.core.errors import InvalidInput
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.text.queries import empty_query
-from transcripts.text.tokenizer import matched_spans
 
 MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
@@ -259,7 +258,8 @@ def _spread(groups: Sequence[_Group], likely: Set[int], *, limit: int, most: int
 
 def _deduplicate(ranked: Sequence[RankedHit]) -> list[_Group]:
     rows = [hit.hit.candidate for hit in ranked]
-    texts = [row.text for row in rows]
+    # Texts without words are near-duplicates where they are equal.
+    texts = [row.read.words or frozenset({row.text.strip()}) for row in rows]
     return [
         _Group(
             ranked[index], [], [(rows[dropped], similarity) for dropped, similarity in duplicates]
@@ -358,7 +358,7 @@ def _part(row: Candidate, query: str) -> PassagePart:
 
 
 def _marked_spans(row: Candidate, words: str) -> tuple[tuple[int, int], ...]:
-    return tuple(matched_spans(row.text, telling_words(words, row.language), row.language))
+    return tuple(row.read.marked(telling_words(words, row.language)))
 
 
 def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
