@@ -240,11 +240,9 @@ class Words:
             part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths)
         )
 
-    def find(self, term: str) -> Postings | None:
-        """Return the postings of a term, or None."""
-        number = self.numbers.get(term)
-        if number is None:
-            return None
+    def find(self, term: str) -> Postings:
+        """Return the postings of a term. Raises ``KeyError`` for one that is not in ``numbers``."""
+        number = self.numbers[term]
         owned = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Postings(self.slots[owned], self.frequencies[owned])
 

@@ -12,7 +12,7 @@ from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, EmbeddingSpace, Source, State
+from citations.models import Chunk, EmbeddingSpace, State
 from citations.passages import SearchMode, Stage
 from citations.providers.languages import telling_words
 from citations.search import fusion, relevance
@@ -118,14 +118,19 @@ class CandidateHit(NamedTuple):
 class CandidateSet(NamedTuple):
     """The candidates of a search, best first, and the stages that found them.
 
-    ``unknown`` are the query's words that occur nowhere in what may be read.
+    ``unknown`` are the query's words that occur nowhere in what may be read. ``fused`` is all that
+    the branches found, best first: candidates are the first of it. ``rejected`` are positions that
+    are near in meaning, but have not what the query asks for in quotation marks, or what it
+    excludes.
     """
 
     hits: list[CandidateHit]
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    hypothesis: str = ""
+    fused: Sequence[FusedHit[int]] = ()
+    rejected: Sequence[int] = ()
+    embedding: QueryEmbedding | None = None
 
 
 def find(request: SearchRequest) -> CandidateSet:
@@ -138,11 +143,8 @@ def find(request: SearchRequest) -> CandidateSet:
     candidates, is_complete = _look_up(request, embedding)
     if not is_complete:
         candidates, _ = _look_up(request, embedding)
-    candidates = candidates._replace(notes=notes + candidates.notes)
-    if embedding is None:
-        return candidates
-    stages = (*embedding.stages, *candidates.stages)
-    return candidates._replace(stages=stages, hypothesis=embedding.hypothesis)
+    stages = (*(embedding.stages if embedding else ()), *candidates.stages)
+    return candidates._replace(stages=stages, notes=notes + candidates.notes, embedding=embedding)
 
 
 def _embedding(request: SearchRequest) -> tuple[QueryEmbedding | None, tuple[str, ...]]:
@@ -189,6 +191,7 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
 
     by_words = lexical_index.LexicalHits([], ())
     cosines: dict[int, float] = {}
+    rejected: list[int] = []
     if request.uses_words:
         by_words = run(
             LEXICAL,
@@ -198,9 +201,18 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
     vector, notes = _vector(request, embedding)
     if embedding is not None and vector is not None:
         space = embedding.space
-        cosines = run(VECTOR, lambda: _by_vector(request, resolved, vector, space))
+        cosines, rejected = run(
+            VECTOR,
+            lambda: _by_vector(request, resolved, vector, space),
+            count=lambda result: len(result[0]),
+        )
     scores, k = dict(by_words.hits), conf.rrf_k()
-    fused = run(FUSE, lambda: fusion.rrf([list(scores), list(cosines)], k=k)[: request.breadth])
+    every = run(
+        FUSE,
+        lambda: fusion.rrf([list(scores), list(cosines)], k=k),
+        count=lambda result: min(len(result), request.breadth),
+    )
+    fused = every[: request.breadth]
     rows = run(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
     most = (request.uses_words + (vector is not None)) / (k + 1)
     hits = [
@@ -213,7 +225,8 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
         hits = run(JUDGE, lambda: _estimated_by_words(request, hits, resolved))
     elif request.uses_words and embedding is not None:
         hits = run(JUDGE, lambda: _judged(request, hits, embedding, resolved))
-    return CandidateSet(hits, tuple(stages), notes, by_words.unknown), is_complete
+    found = CandidateSet(hits, tuple(stages), notes, by_words.unknown, every, rejected)
+    return found, is_complete
 
 
 def _judged(
@@ -255,12 +268,14 @@ def _estimated(
 ) -> list[CandidateHit]:
     """Look for the query itself where a likelihood would be shown low."""
     return [
-        CandidateHit(
-            *hit[:_MEASURED],
-            relevance,
-            Estimate()
-            if not estimate.is_likely and query.is_verbatim_in(hit.candidate.read)
-            else estimate,
+        CandidateHit._make(
+            (
+                *hit[:_MEASURED],
+                relevance,
+                Estimate()
+                if not estimate.is_likely and query.is_verbatim_in(hit.candidate.read)
+                else estimate,
+            )
         )
         for hit, estimate, relevance in zip(hits, estimates, relevances, strict=True)
     ]
@@ -271,20 +286,26 @@ _MEASURED: Final = CandidateHit._fields.index("relevance")
 
 def _by_vector(
     request: SearchRequest, resolved: ResolvedFilter, vector: Vector, space: EmbeddingSpace
-) -> dict[int, float]:
-    """Return positions by vector, nearest first, with their cosines."""
+) -> tuple[dict[int, float], list[int]]:
+    """Return positions by vector, nearest first, with their cosines, and those nearest that the
+    query does not admit.
+    """
     limit = request.breadth * VERIFIED if request.is_strict else request.breadth
     hits = vector_space.nearest(vector, space=space, limit=limit, resolved=resolved)
     cosines = {hit.position: hit.cosine for hit in hits}
     if request.is_strict:
         chunks = Chunk.objects.filter(position__in=list(cosines)).order_by()
         texts = dict(chunks.values_list("position", "text"))
-        cosines = {
+        admitted = {
             position: cosine
             for position, cosine in cosines.items()
             if request.query.admits(texts.get(position, ""))
         }
-    return dict(list(cosines.items())[: request.breadth])
+    else:
+        admitted = cosines
+    nearest = list(cosines)[: request.breadth]
+    rejected = [position for position in nearest if position not in admitted]
+    return dict(list(admitted.items())[: request.breadth]), rejected
 
 
 # Which candidates are listed as likely, on every door
@@ -294,9 +315,11 @@ def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """Return the chunks of hits, best first, that are likely, that have all words of the query
     where these alone count, or that rank above such a one.
     """
-    by_words = _likely_by_words([hit for hit in hits if not hit.is_likely], words)
+    judged = [hit.is_likely for hit in hits]
+    unjudged = [hit for hit, is_likely in zip(hits, judged, strict=True) if not is_likely]
+    by_words = _likely_by_words(unjudged, words)
     likely = [
-        index for index, hit in enumerate(hits) if hit.is_likely or hit.candidate.chunk in by_words
+        index for index, hit in enumerate(hits) if judged[index] or hit.candidate.chunk in by_words
     ]
     first = likely[0] if likely else 0
     return {hits[index].candidate.chunk for index in (*range(first), *likely)}
@@ -306,13 +329,10 @@ def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """Return the chunks that have all words of the query, in a search by words or of sources that
     are searched by words alone so far: how near they are in meaning is not known.
     """
-    ids = {hit.candidate.source for hit in hits}
-    waiting = Source.objects.filter(pk__in=ids, state=State.WORDS)
-    by_words = set(waiting.values_list("pk", flat=True))
     return {
         hit.candidate.chunk
         for hit in hits
-        if (hit.relevance is None or hit.candidate.source in by_words)
+        if (hit.relevance is None or hit.candidate.state == State.WORDS)
         and _has_all_words(hit.candidate, words)
     }
 

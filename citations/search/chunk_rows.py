@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from citations.models import path_to, visible_sources_sql
-from citations.passages import Locator, PassageSource
+from citations.passages import DropRule, Locator, PassageSource
 from citations.providers.languages import empty_words
 from citations.text.passage_text import PassageText, read
 from citations.text.sentences import Span
@@ -37,6 +37,7 @@ class Candidate(NamedTuple):
     source: int
     chunks: int  # of the source
     digest: str  # of the source's text that the span counts in
+    state: str  # of the source
     uuid: UUID
     kind: str
     title: str
@@ -132,6 +133,15 @@ class Candidate(NamedTuple):
         return self.start or 0 if opens_at is None else opens_at
 
 
+class DroppedRow(NamedTuple):
+    """A chunk that is not listed by itself, and the chunk that is in its place, if any."""
+
+    row: Candidate
+    rule: DropRule
+    kept: int | None = None
+    similarity: float | None = None
+
+
 def sentence_with_words(text: str, query: str, language: str) -> Span | None:
     """Return the characters of the sentence with most of a query's words; None if it has none."""
     passage = read(text, language)
@@ -146,9 +156,9 @@ _FETCH = """
     WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE position = ANY(%(positions)s))
     SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading,
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
-        source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
-        source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
+        source.id, source.chunk_count, source.digest, source.state, source.uuid, source.kind,
+        source.title, source.author, source.url, source.language, source.tags, collection.slug,
+        video.id, video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
         chunk.sentence_starts
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
@@ -166,9 +176,9 @@ def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
         rows = cursor.fetchall()
     # All at once, as each call of the decoder costs more than what it decodes.
-    tags, starts = (json.loads(f"[{','.join(row[n] for row in rows)}]") for n in (_TAGS, -1))
+    tags, starts = (json.loads(f"[{','.join(map(itemgetter(n), rows))}]") for n in (_TAGS, -1))
     return {
-        row[0]: Candidate(*row[:_TAGS], own, *row[_TAGS + 1 : -1], sentence_starts)
+        row[0]: Candidate._make((*row[:_TAGS], own, *row[_TAGS + 1 : -1], sentence_starts))
         for row, own, sentence_starts in zip(rows, tags, starts, strict=True)
     }
 

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
+from citations.passages import DropRule
+
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
 K = TypeVar("K", bound=Hashable)
@@ -117,16 +119,22 @@ def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[Uniqu
 
 def spread(
     sources: Sequence[Hashable], is_likely: Sequence[bool], *, limit: int, most: int
-) -> list[int]:
-    """Choose ``limit`` of the hits that are given best first by their sources, in the same order.
+) -> tuple[list[int], dict[int, DropRule]]:
+    """Choose ``limit`` of the hits that are given best first by their sources, in the same order;
+    return also by which rule each of the others is left out.
 
     Likely hits come first, up to ``most`` of a source; where these are fewer, the best of the rest.
     """
     counts: Counter[Hashable] = Counter()
-    first: list[int] = []
-    rest: list[int] = []
+    first: dict[int, DropRule] = {}
+    rest: dict[int, DropRule] = {}
+    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
     for index, (source, likely) in enumerate(zip(sources, is_likely, strict=True)):
-        is_first = likely and counts[source] < most
-        counts[source] += is_first
-        (first if is_first else rest).append(index)
-    return sorted([*first, *rest][:limit])
+        if likely and counts[source] < most:
+            counts[source] += 1
+            first[index] = DropRule.LIMIT
+        else:
+            rest[index] = DropRule.SHARE if likely else unlikely
+    ordered = [*first, *rest]
+    left = {index: (first | rest)[index] for index in sorted(ordered[limit:])}
+    return sorted(ordered[:limit]), left
