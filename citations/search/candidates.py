@@ -41,7 +41,7 @@ class SearchRequest:
     scope: Scope
     query: Query
     mode: SearchMode
-    limit: int
+    limit: int  # passages that are shown at once
     filter: Filter
     explain: bool
     reranks: bool
@@ -225,8 +225,8 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
         hits = run(JUDGE, lambda: _estimated_by_words(request, hits, resolved))
     elif request.uses_words and embedding is not None:
         hits = run(JUDGE, lambda: _judged(request, hits, embedding, resolved))
-    found = CandidateSet(hits, tuple(stages), notes, by_words.unknown, every, rejected)
-    return found, is_complete
+    candidates = CandidateSet(hits, tuple(stages), notes, by_words.unknown, every, rejected)
+    return candidates, is_complete
 
 
 def _judged(

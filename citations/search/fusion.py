@@ -88,22 +88,20 @@ def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[Uniqu
     """Keep the texts (in rank order, as their words, at least one) without near-duplicates; list
     each of these under the most similar kept text.
 
-    The similarity is Jaccard's; texts at or above ``threshold`` are near-duplicates.
-    Words are numbered as they come, and of two near-duplicates each has one of the last few words
-    of the other: only texts with such a word are compared (prefix filtering: Chaudhuri, Ganti and
-    Kaushik, "A primitive operator for similarity joins in data cleaning", 2006).
+    The similarity is Jaccard's; texts at or above ``threshold`` are near-duplicates. These have one
+    of the few rarest words of either in common, so only texts with such a word are compared (prefix
+    filtering: Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data
+    cleaning", 2006).
     """
-    numbers: dict[str, int] = {}
+    counts = Counter(chain.from_iterable(texts))
+    ranks = {word: rank for rank, word in enumerate(sorted(counts, key=counts.__getitem__))}
     kept: dict[int, list[tuple[int, float]]] = {}
     with_word: defaultdict[int, list[int]] = defaultdict(list)
     for index, words in enumerate(texts):
-        for word in words:
-            numbers.setdefault(word, len(numbers))
-        last = sorted(map(numbers.__getitem__, words))[
-            math.ceil(threshold * len(words) - 1e-9) - 1 :
-        ]
+        common_words = max(1, math.ceil(threshold * len(words) - 1e-9))  # with a near-duplicate
+        rarest = sorted(map(ranks.__getitem__, words))[: len(words) - common_words + 1]
         similarity, nearest = 0.0, -1
-        for other in sorted({*chain.from_iterable(map(with_word.__getitem__, last))}):
+        for other in sorted({*chain.from_iterable(map(with_word.__getitem__, rarest))}):
             common = len(words & texts[other])
             jaccard = common / (len(words) + len(texts[other]) - common)
             if jaccard > similarity:
@@ -112,8 +110,8 @@ def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[Uniqu
             kept[nearest].append((index, similarity))
         else:
             kept[index] = []
-            for number in last:
-                with_word[number].append(index)
+            for rank in rarest:
+                with_word[rank].append(index)
     return [UniqueText(ordinal, duplicates) for ordinal, duplicates in kept.items()]
 
 

@@ -95,7 +95,8 @@ def search(
     counts; what two hits share stands in the better one alone; and words that occur nowhere are
     corrected in a ``suggestion``. A source has more than
     ``most_of_source`` passages only where the others have no likely ones left. Of all passages, the
-    ``shown`` ones are returned. ``explain`` says how scores came about, and why other hits are not
+    ``shown`` ones are returned, which are chosen from as many candidates as if there were no more.
+    ``explain`` says how scores came about, and why other hits are not
     listed; ``find`` what became of one passage: see ``tracing.passage_named``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
@@ -111,7 +112,7 @@ def search(
         scope=scope,
         query=_parsed(query),
         mode=SearchMode.WORDS if quick and is_slow else SearchMode(mode),
-        limit=limit,
+        limit=limit if shown.stop is None else shown.stop - (shown.start or 0),
         filter=filter,
         explain=explain,
         reranks=rerank and not quick,
@@ -128,7 +129,12 @@ def search(
     likely = candidates.likely_chunks([group.best.hit for group in every], request.query.words)
     groups, left = selection.spread(every, likely, limit=limit, most=most_of_source)
     trace = SearchTrace(
-        request=request, found=result, ranked=ranking.hits, groups=every, listed=groups, left=left
+        request=request,
+        candidates=result,
+        ranked=ranking.hits,
+        groups=every,
+        listed=groups,
+        left=left,
     )
     listed = selection.apart(groups[: shown.stop]) if for_readers else groups
     passages, enriched = timed(ENRICH, lambda: _enrich(request, listed[shown], likely))

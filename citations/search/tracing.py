@@ -38,7 +38,7 @@ class SearchTrace:
     """
 
     request: SearchRequest
-    found: CandidateSet
+    candidates: CandidateSet
     ranked: Sequence[RankedHit]
     groups: Sequence[HitGroup]
     listed: Sequence[HitGroup]
@@ -47,7 +47,7 @@ class SearchTrace:
     def dropped(self) -> tuple[TracedHit, ...]:
         """Return the hits that are not listed by themselves, best first."""
         hits = [self._traced(dropped.row, dropped) for dropped in self._dropped_rows()]
-        last = len(self.found.fused) + 1
+        last = len(self.candidates.fused) + 1
         return tuple(sorted(hits, key=lambda hit: (hit.rank or last, hit.fused_rank or last)))
 
     def find(self, named: str) -> TracedHit:
@@ -75,12 +75,12 @@ class SearchTrace:
                 yield DroppedRow(part, rule or DropRule.NEIGHBOUR, None if rule else kept)
             for row, similarity in group.duplicates:
                 yield DroppedRow(row, DropRule.DUPLICATE, kept, similarity)
-        behind = [hit.key for hit in self.found.fused[self.request.breadth :]]
-        rules_behind = dict.fromkeys(behind, DropRule.CANDIDATES)
-        rules_behind |= dict.fromkeys(self.found.rejected, DropRule.QUERY)
-        if rules_behind:
-            for position, row in fetch(self.request.scope, rules_behind).items():
-                yield DroppedRow(row, rules_behind[position])
+        positions = [hit.key for hit in self.candidates.fused[self.request.breadth :]]
+        rules_of_others = dict.fromkeys(positions, DropRule.CANDIDATES)
+        rules_of_others |= dict.fromkeys(self.candidates.rejected, DropRule.QUERY)
+        if rules_of_others:
+            for position, row in fetch(self.request.scope, rules_of_others).items():
+                yield DroppedRow(row, rules_of_others[position])
 
     @cached_property
     def _final(self) -> dict[int, tuple[int, RankedHit]]:
@@ -90,7 +90,7 @@ class SearchTrace:
     @cached_property
     def _fused(self) -> dict[int, tuple[int, FusedHit[int]]]:
         """The hits of the branches with their fused ranks, by their positions."""
-        return {hit.key: (n, hit) for n, hit in enumerate(self.found.fused, start=1)}
+        return {hit.key: (n, hit) for n, hit in enumerate(self.candidates.fused, start=1)}
 
     def _traced(
         self,
@@ -147,7 +147,7 @@ class SearchTrace:
             hits = lexical_index.search(self.request.query, limit=DEEP, resolved=self._resolved)
             places = {hit.position: (n, hit.score) for n, hit in enumerate(hits, start=1)}
             ranks["lexical_rank"], ranks["bm25"] = places.get(row.position, (None, None))
-        embedding = self.found.embedding
+        embedding = self.candidates.embedding
         if embedding is not None and embedding.is_made:
             vector, space = embedding.vector(), embedding.space
             near = vector_space.nearest(vector, space=space, limit=DEEP, resolved=self._resolved)
@@ -168,16 +168,16 @@ def passage_named(scope: Scope, named: str) -> Chunk:
     visible = Chunk.objects.filter(source__in=Source.objects.visible(scope))
     written = " ".join(clean(named, MAX_QUERY_CHARACTERS).strip(' "“”„«»').split())
     if written.isdecimal() and len(written) <= _LONGEST_ID:
-        found = visible.filter(pk=int(written)).first()
+        chunk = visible.filter(pk=int(written)).first()
     elif "/" in written and " " not in written:
-        found = _at_address(scope, visible, written)
+        chunk = _at_address(scope, visible, written)
     else:
         quoted = Query(text=written, words=written, phrases=(written,))
         hits = lexical_index.search(quoted, limit=1, resolved=resolve(scope, Filter()))
-        found = visible.filter(position__in=[hit.position for hit in hits]).first()
-    if found is None:
+        chunk = visible.filter(position__in=[hit.position for hit in hits]).first()
+    if chunk is None:
         raise _not_there()
-    return found
+    return chunk
 
 
 def _at_address(scope: Scope, visible: QuerySet[Chunk], address: str) -> Chunk | None:

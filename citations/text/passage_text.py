@@ -43,24 +43,24 @@ class PassageText:
     def _places(self) -> list[tuple[str, str, Span]]:
         """Its words, their stems and where they are."""
         places = word_places(self.text)
-        found = stems([word for word, _ in places], self.language)
-        return [(word, stem, span) for (word, span), stem in zip(places, found, strict=True)]
+        word_stems = stems([word for word, _ in places], self.language)
+        return [(word, stem, span) for (word, span), stem in zip(places, word_stems, strict=True)]
 
     def marked(self, query: str) -> list[Span]:
         """Return the spans of the words of a query, in any form: see ``matched_spans``."""
-        wanted = stems_of(query, self.language)
-        return joined_spans([span for _, stem, span in self._places if stem in wanted])
+        query_stems = stems_of(query, self.language)
+        return joined_spans([span for _, stem, span in self._places if stem in query_stems])
 
     def nearest_sentence(self, query: str, *, stops: Collection[str] = ()) -> Span:
         """Return the span of the sentence with most words of a query in any form, the rarer in the
         text the more, ``stops`` aside; the first sentence if none has any.
         """
         telling = [word for word in tokenize(query) if word not in stops]
-        wanted = frozenset(stems(telling, self.language))
+        query_stems = frozenset(stems(telling, self.language))
         starts = [start for start, _ in self.sentences]
         shared: list[set[str]] = [set() for _ in starts]
         for word, stem, (first, last) in self._places:
-            if stem in wanted and word not in stops:
+            if stem in query_stems and word not in stops:
                 number = bisect_right(starts, first) - 1
                 if last <= self.sentences[number][1]:
                     shared[number].add(stem)

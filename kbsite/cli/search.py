@@ -234,7 +234,7 @@ def _print_traced(hit: TracedOut) -> None:
         "by words": _rank(hit.lexical_rank) + _value("BM25", hit.bm25),
         "by meaning": _rank(hit.vector_rank) + _value("cosine", hit.cosine),
         "both together": _rank(hit.fused_rank),
-        "by the judge or the cross-encoder": _rank(hit.rank),
+        "by the judge": _rank(hit.rank),
     }
     say(f"Ranks: {', '.join(f'{name} {rank}' for name, rank in places.items())}.", "dim")
     if not hit.lexical_rank and not hit.vector_rank:

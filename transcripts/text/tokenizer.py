@@ -54,11 +54,11 @@ def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, 
     In order, without overlap. Spans count characters of the given text, also where folding
     changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
     """
-    wanted = stems_of(query, language)
+    query_stems = stems_of(query, language)
     places = word_places(text)
-    found = stems([word for word, _ in places], language)
+    word_stems = stems([word for word, _ in places], language)
     return joined_spans(
-        [span for stem, (_, span) in zip(found, places, strict=True) if stem in wanted]
+        [span for stem, (_, span) in zip(word_stems, places, strict=True) if stem in query_stems]
     )
 
 
