@@ -33,7 +33,7 @@ MAX_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 # Raw SQL, because every search runs it; JSON comes last, as text.
 _COLUMNS = sorted(
-    (field.column for field in EmbeddingSpace._meta.concrete_fields), key="overrules".__eq__
+    (field.attname for field in EmbeddingSpace._meta.concrete_fields), key="overrules".__eq__
 )
 _ACTIVE = (
     f"SELECT {', '.join(_COLUMNS)} FROM citations_embeddingspace"
