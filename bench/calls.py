@@ -1,10 +1,12 @@
 """Count the Python calls of the trips that people make most: they are the same on every machine.
 
 Run ``python bench/calls.py`` from the repository. It makes a library of the samples in a temporary
-folder, makes each trip twice, and counts the second: functions of Python and of C, of the calling
+folder, makes each trip twice, and counts the second: functions of Python, of the calling
 thread (models compute in others). It prints a table and writes it into ``bench/RESULTS.md``.
 """
 
+import platform
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -84,7 +86,7 @@ def asking() -> list[Trip]:
 
     ways: dict[str, Callable[[str], object]] = {
         "search, 10 results": search,
-        "MCP search, asks for 50": search_over_mcp,
+        "search over MCP, 8 of up to 50": search_over_mcp,
         "ask, no language model": ask,
     }
     trips = [
@@ -143,7 +145,15 @@ def mean(name: str, trips: list[Trip]) -> Trip:
 def section(trips: list[Trip]) -> str:
     """Write the table."""
     rows = [f"| {t.name} | {t.calls:,} | {t.queries} | {t.cpu:.1f} |" for t in trips]
-    return "\n".join(rows)
+    about = (
+        f"`python {shlex.join(sys.argv)}`: functions of Python that a trip calls in its thread"
+        " when it is made again, in a library of the samples; they are the same on every machine."
+        f" *SQL* are its statements, *CPU* the mean of {ROUNDS} more trips, in ms. Questions are"
+        f" {len(QUESTIONS)} that the samples answer, and one with a misspelt word that they do"
+        f" not. Python {platform.python_version()}."
+    )
+    table = ("| trip | calls | SQL | CPU |", "|---|---:|---:|---:|", *rows)
+    return "\n".join(("## Calls of a trip", "", about, "", *table))
 
 
 if __name__ == "__main__":
