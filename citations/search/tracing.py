@@ -75,12 +75,12 @@ class SearchTrace:
                 yield DroppedRow(part, rule or DropRule.NEIGHBOUR, None if rule else kept)
             for row, similarity in group.duplicates:
                 yield DroppedRow(row, DropRule.DUPLICATE, kept, similarity)
-        positions = [hit.key for hit in self.candidates.fused[self.request.breadth :]]
-        rules_of_others = dict.fromkeys(positions, DropRule.CANDIDATES)
-        rules_of_others |= dict.fromkeys(self.candidates.rejected, DropRule.QUERY)
-        if rules_of_others:
-            for position, row in fetch(self.request.scope, rules_of_others).items():
-                yield DroppedRow(row, rules_of_others[position])
+        # Words may find what meaning rejects: they look at the context of a passage, too.
+        others = dict.fromkeys(self.candidates.rejected, DropRule.QUERY)
+        others |= dict.fromkeys(self._fused, DropRule.CANDIDATES)
+        positions = [position for position in others if position not in self._final]
+        for position, row in fetch(self.request.scope, positions).items():
+            yield DroppedRow(row, others[position])
 
     @cached_property
     def _final(self) -> dict[int, tuple[int, RankedHit]]:
