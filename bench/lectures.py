@@ -150,9 +150,7 @@ def by_nearness() -> Iterator[None]:
     """Leave passages in the order of their similarity, and hold all for likely."""
 
     def unjudged(_: str, near: Sequence[Any], **__: Any) -> list[Relevance]:
-        return [
-            Relevance(order=1.0, likelihood=None, is_likely=True, base=0.0, shares=()) for _ in near
-        ]
+        return [Relevance(order=1.0, likelihood=None, is_likely=True, base=0.0) for _ in near]
 
     with mock.patch.object(lecture_pipeline, "judge_candidates", unjudged):
         yield

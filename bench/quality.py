@@ -100,7 +100,7 @@ def plain_fusion() -> Iterator[None]:
     """Leave candidates in the order of their fused ranks."""
     judged = relevance.judge_candidates
     relevance.judge_candidates = lambda words, hits, **_: [
-        Relevance(order=1 / number, likelihood=None, is_likely=True, base=0.0, shares=())
+        Relevance(order=1 / number, likelihood=None, is_likely=True, base=0.0)
         for number in range(1, len(hits) + 1)
     ]
     try:

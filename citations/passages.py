@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -196,6 +197,47 @@ class Passage:
         return place_in(place(self.opening), place(self.extent) if self.extent else "")
 
 
+class DropRule(StrEnum):
+    """Why a search does not list a passage by itself."""
+
+    FILTER = "filter"  # outside the filters
+    QUERY = "query"  # without a quoted phrase, or with an excluded word
+    CANDIDATES = "candidates"  # behind the candidates of both branches
+    DUPLICATE = "near-duplicate"  # of a better one
+    NEIGHBOUR = "neighbour"  # of a better one, and shown with it
+    SHARE = "share"  # its source has enough passages
+    FLOOR = "floor"  # probably not on the subject: behind those that are
+    LIMIT = "limit"  # behind the last one that was asked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedHit:
+    """What became of a passage in a search: its ``number`` in the list, or the ``rule`` by which it
+    is not listed. Ranks count from 1; None: not found so, or not so far up that it was compared.
+    """
+
+    chunk: int
+    origin: PassageSource
+    locator: Locator
+    text: str
+    link: str
+    rule: DropRule | None = None
+    number: int | None = None
+    kept: int | None = None  # the chunk of the passage that is listed in its place
+    similarity: float | None = None  # with that one: Jaccard, 0–1
+    lexical_rank: int | None = None
+    bm25: float | None = None
+    vector_rank: int | None = None
+    cosine: float | None = None
+    fused_rank: int | None = None
+    rank: int | None = None  # by the judge, or the cross-encoder
+
+    @property
+    def is_found(self) -> bool:
+        """Whether words or meaning found it at all."""
+        return self.lexical_rank is not None or self.vector_rank is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """A stage of a search: its duration, the number of its results, and a note."""
@@ -208,11 +250,19 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """The best passages, best first; ``notes`` tell the reader what was left out and why."""
+    """The best passages, best first; ``notes`` tell the reader what was left out and why.
+
+    ``total`` counts them, also where only some of them were asked for. ``dropped`` are the hits
+    that are not listed, if the search is to explain itself; ``traced`` is the passage whose place
+    was asked for.
+    """
 
     query: str
     mode: SearchMode
     passages: tuple[Passage, ...]
+    total: int = 0
+    dropped: tuple[TracedHit, ...] = ()
+    traced: TracedHit | None = None
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     reranked: bool = False
@@ -230,22 +280,18 @@ def opened_at(ms: int | None, locator: Locator) -> Locator:
 def covering(locators: Sequence[Locator]) -> Locator:
     """Return the smallest extent over locators of one source."""
 
-    def values_of(name: str) -> list[int]:
-        values = (getattr(locator, name) for locator in locators)
-        return [value for value in values if value is not None]
-
-    ends = [*values_of("end"), *values_of("start")]
-    pages = [*values_of("last_page"), *values_of("page")]
+    spans, starts, ends, pages, last_pages = zip(*map(_COLUMNS, locators), strict=True)
+    firsts, lasts = zip(*spans, strict=True)
     return Locator(
-        span=(
-            min(locator.span[0] for locator in locators),
-            max(locator.span[1] for locator in locators),
-        ),
-        start=min(values_of("start"), default=None),
-        end=max(ends, default=None),
-        page=min(values_of("page"), default=None),
-        last_page=max(pages, default=None),
+        span=(min(firsts), max(lasts)),
+        start=min({*starts} - {None}, default=None),
+        end=max({*ends, *starts} - {None}, default=None),
+        page=min({*pages} - {None}, default=None),
+        last_page=max({*last_pages, *pages} - {None}, default=None),
     )
+
+
+_COLUMNS = attrgetter("span", "start", "end", "page", "last_page")
 
 
 class Located(Protocol):

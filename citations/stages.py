@@ -1,8 +1,12 @@
-"""What the stages of a search and of an answer are called, on every door."""
+"""What the stages of a search and of an answer, and the rules that drop a hit, are called, on every
+door.
+"""
 
 from typing import Final
 
 from django.utils.translation import gettext_lazy
+
+from citations.passages import DropRule
 
 LABELS: Final = {
     "route": gettext_lazy("Reading the question"),
@@ -22,6 +26,22 @@ LABELS: Final = {
     "write": gettext_lazy("Writing"),
     "ground": gettext_lazy("Checking every quote"),
 }
+
+RULES: Final = {
+    DropRule.FILTER: gettext_lazy("outside the filters"),
+    DropRule.QUERY: gettext_lazy("without a quoted phrase, or with an excluded word"),
+    DropRule.CANDIDATES: gettext_lazy("too far down by words and by meaning to be compared"),
+    DropRule.DUPLICATE: gettext_lazy("says almost the same as a better passage"),
+    DropRule.NEIGHBOUR: gettext_lazy("stands beside a better passage and is shown with it"),
+    DropRule.SHARE: gettext_lazy("its source has enough better passages"),
+    DropRule.FLOOR: gettext_lazy("probably not on the subject"),
+    DropRule.LIMIT: gettext_lazy("below the last passage that is listed"),
+}
+
+
+def rule_name(rule: str) -> str:
+    """Say why a passage is not listed."""
+    return str(RULES[DropRule(rule)])
 
 
 def stage_name(name: str) -> str:

@@ -90,7 +90,7 @@ class Recorder:
 
     def judge(self, table: CandidateTable, **_: Any) -> list[Relevance]:
         self.table = table
-        unjudged = Relevance(order=0.5, likelihood=None, is_likely=True, base=0.0, shares=())
+        unjudged = Relevance(order=0.5, likelihood=None, is_likely=True, base=0.0)
         return [unjudged] * len(table.bm25)
 
 

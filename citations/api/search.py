@@ -68,7 +68,10 @@ class LibrarySearchIn(Schema):
     until: date | None = Field(None, description="Published on this day or earlier.")
     start: Seconds | None = Field(None, description="Of recordings, only from this second on.")
     end: Seconds | None = Field(None, description="Of recordings, only up to this second.")
-    explain: bool = Field(False, description="Explain each score.")
+    explain: bool = Field(False, description="Explain each score, and why hits are not listed.")
+    find: Annotated[Text, StringConstraints(max_length=MAX_QUERY_CHARACTERS)] = Field(
+        "", description="Tell what becomes of one passage: its chunk, its link, or words of it."
+    )
     rerank: bool = Field(
         True, description="Let the cross-encoder order the best candidates, if there is one."
     )
@@ -143,7 +146,7 @@ def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
 
     To read around a passage, open its link or read its transcript.
     """
-    options = query.model_dump(include={"mode", "limit", "explain", "rerank"})
+    options = query.model_dump(include={"mode", "limit", "explain", "find", "rerank"})
     return search_pipeline.search(
         request.access,
         query.q,

@@ -18,6 +18,9 @@ from citations.quotes.source_texts import SourceText
 from citations.text.chunking import ChunkDraft
 from transcripts.models import Video
 
+_TYPES = {"text": "text", "digest": "bytea", "heading": "text", "speaker": "text"} | {
+    "sentence_starts": "jsonb"
+}
 _MOVED = ("ordinal", "position", *LOCATION, "heading", "speaker", "sentence_starts")
 
 
@@ -63,18 +66,13 @@ def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any)
             for number, draft in enumerate(drafts)
         ]
         _move([(old.pk, *row) for old, row in zip(unchanged, rows, strict=True) if old])
-        Chunk.objects.bulk_create(
+        _add(
+            source,
             [
-                Chunk(
-                    source=source,
-                    text=draft.text,
-                    digest=digest_of("", draft.text),
-                    **dict(zip(_MOVED, row, strict=True)),
-                )
+                (draft.text, digest_of("", draft.text), *row)
                 for old, draft, row in zip(unchanged, drafts, rows, strict=True)
                 if old is None
             ],
-            batch_size=500,
         )
         source.change(chunk_count=len(drafts), **columns)
 
@@ -99,17 +97,34 @@ def _locked(source: Source) -> list[Chunk]:
 
 def _move(rows: Sequence[tuple[Any, ...]]) -> None:
     """Update the unchanged chunks in one statement."""
+    changes = ", ".join(f'"{name}" = given."{name}"' for name in _MOVED)
+    _run(
+        f"UPDATE citations_chunk c SET {changes} FROM {{given}} WHERE c.id = given.id",
+        ("id", *_MOVED),
+        rows,
+    )
+
+
+def _add(source: Source, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert new chunks in one statement: by the ORM, it takes longer than cutting them."""
+    names = ("text", "digest", *_MOVED)
+    columns = ", ".join(f'"{name}"' for name in names)
+    _run(
+        f"INSERT INTO citations_chunk (source_id, context, {columns})"
+        f" SELECT {source.pk}, '', {columns} FROM {{given}} ORDER BY ordinal",
+        names,
+        rows,
+    )
+
+
+def _run(sql: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run a statement on rows, which it reads as ``given``."""
     if not rows:
         return
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    columns[-1] = list(map(json.dumps, columns[-1]))
-    texts = ["%s::text[]", "%s::text[]", "%s::jsonb[]"]
-    values = ", ".join([*["%s::bigint[]"] * (len(_MOVED) + 1 - len(texts)), *texts])
-    names = ", ".join(f'"{name}"' for name in _MOVED)
-    changes = ", ".join(f'"{name}" = moved."{name}"' for name in _MOVED)
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    columns["sentence_starts"] = [*map(json.dumps, columns["sentence_starts"])]
+    arrays = ", ".join(f"%s::{_TYPES.get(name, 'bigint')}[]" for name in names)
+    listed = ", ".join(f'"{name}"' for name in names)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE citations_chunk c SET {changes} FROM unnest({values}) AS moved (pk, {names})"
-            " WHERE c.id = moved.pk",
-            columns,
-        )
+        given = f"unnest({arrays}) AS given ({listed})"
+        cursor.execute(sql.format(given=given), [*columns.values()])

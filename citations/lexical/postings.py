@@ -14,7 +14,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, Self
 
@@ -31,6 +31,7 @@ Whole = NDArray[np.unsignedinteger[Any]]
 Runs = NDArray[np.int64]  # consecutive positions [first, end) in each row, ascending
 
 
+@lru_cache(maxsize=1 << 14)
 def term_of(word: str, code: str) -> str:
     """Return the term of a word in a source of the language of a stemmer ("": of none), or a prefix
     and a digest where it is very long.
@@ -204,14 +205,13 @@ class Words:
     def build(cls, texts: Iterable[str], language: str = "") -> Self:
         """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
         lengths, code = array("I"), stemmed_as(language)
-        term_here = cache(lambda word: term_of(word, code))
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
             tokens = tokenize(text)
             lengths.append(len(tokens))
             frequencies: defaultdict[str, int] = defaultdict(int)
             for word, frequency in _counted(tokens, plain=text.isascii()).items():
-                frequencies[term_here(word)] += frequency
+                frequencies[term_of(word, code)] += frequency
             for term, frequency in frequencies.items():
                 postings[term].extend((slot, frequency))
         terms = sorted(postings)
@@ -226,8 +226,8 @@ class Words:
         )
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        """Most terms of a query are in few sources, so a miss must be fast."""
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the terms. Most terms of a query are in few sources: a miss is fast."""
         return {term: number for number, term in enumerate(self.terms)}
 
     @property
@@ -240,11 +240,9 @@ class Words:
             part.nbytes for part in (self.starts, self.slots, self.frequencies, self.lengths)
         )
 
-    def find(self, term: str) -> Postings | None:
-        """Return the postings of a term, or None."""
-        number = self._numbers.get(term)
-        if number is None:
-            return None
+    def find(self, term: str) -> Postings:
+        """Return the postings of a term. Raises ``KeyError`` for one that is not in ``numbers``."""
+        number = self.numbers[term]
         owned = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Postings(self.slots[owned], self.frequencies[owned])
 

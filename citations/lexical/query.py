@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from citations.text.passage_text import PassageText
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.text.tokenizer import MAX_QUERY_WORDS, is_lone, is_unspaced, tokenize, units
 
@@ -39,17 +40,15 @@ class Query:
             return False
         return not any(_occurs(phrase, tokens, joined) for phrase in self.excluded)
 
-    def is_verbatim_in(self, text: str) -> bool:
-        """Tell whether an admitted text holds the query itself: its phrases, or all its words in
+    def is_verbatim_in(self, passage: PassageText) -> bool:
+        """Tell whether an admitted passage holds the query itself: its phrases, or all its words in
         their order, at least ``MIN_VERBATIM``.
         """
-        needle = _needle(self.words)
-        if self.phrases or len(needle) < MIN_VERBATIM:
+        if self.phrases or len(_needle(self.words)) < MIN_VERBATIM:
             return bool(self.phrases)
-        lowered = text.casefold()
-        if text.isascii() and not all(word in lowered for word in needle):
-            return False  # without looking at its words, which most passages need not
-        tokens = tokenize(text, shortest=1)
+        if not _words(self.words) <= passage.words:
+            return False  # without looking at their order, which most passages need not
+        tokens = tokenize(passage.text, shortest=1)
         return _occurs(self.words, tokens, _joined(tokens))
 
 
@@ -108,6 +107,12 @@ _PARTS = re.compile(
 @lru_cache(maxsize=1024)
 def _needle(phrase: str) -> tuple[str, ...]:
     return tuple(tokenize(phrase, shortest=1)[:MAX_QUERY_WORDS])
+
+
+@lru_cache(maxsize=1024)
+def _words(phrase: str) -> frozenset[str]:
+    """Return the words of a phrase that any passage with it has as words of its own."""
+    return frozenset(word for word in _needle(phrase) if len(word) > 1 and not is_lone(word))
 
 
 def _joined(tokens: list[str] | tuple[str, ...]) -> str:

@@ -159,13 +159,13 @@ def _in_tail(
     starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], terms: Sequence[str]
 ) -> Postings | None:
     parts = [
-        (number, postings)
+        (number, *entry.words.find(term).pairs())
         for number, entry in enumerate(tail)
-        for postings in filter(None, map(entry.words.find, terms))
+        for term in filter(entry.words.numbers.__contains__, terms)
     ]
     if not parts:
         return None
-    numbers, own = zip(*parts, strict=True)
-    slots = np.concatenate([part.slots for part in own], dtype=np.uint32)
-    slots += np.repeat(starts[[*numbers]], [part.n for part in own])
-    return Postings(slots, np.concatenate([part.pairs()[1] for part in own]))
+    numbers, slots, frequencies = zip(*parts, strict=True)
+    joined_slots = np.concatenate(slots, dtype=np.uint32)
+    joined_slots += np.repeat(starts[[*numbers]], [*map(len, slots)])
+    return Postings(joined_slots, np.concatenate(frequencies))

@@ -95,6 +95,7 @@ def empty_words(language: str) -> frozenset[str]:
     return stop_words(language) | auxiliaries
 
 
+@lru_cache(maxsize=256)
 def telling_words(query: str, language: str) -> str:
     """Return the words of a query without the empty ones of a language, unless it has no others."""
     stops = empty_words(language)

@@ -221,15 +221,15 @@ def from_blocks(blocks: Sequence[Block]) -> SourceText:
     shared: dict[str, str] = {}
 
     def filled(values: Iterable[int | None]) -> "array[int]":
-        return array("q", (_NONE if value is None else value for value in values))
+        return array("q", [_NONE if value is None else value for value in values])
 
     return SourceText(
         digest=text_chunking.digest_of(blocks),
         text=text_of(blocks),
         offsets=array("q", [block.offset for block in blocks]),
-        starts=filled(block.start for block in blocks),
-        ends=filled(block.end for block in blocks),
-        pages=filled(block.page for block in blocks),
+        starts=filled([block.start for block in blocks]),
+        ends=filled([block.end for block in blocks]),
+        pages=filled([block.page for block in blocks]),
         headings=tuple(shared.setdefault(block.heading, block.heading) for block in blocks),
         word_offsets=array("q", [offset for offset, _ in words]),
         word_starts=array("q", [start for _, start in words]),

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_valid
 
 from citations import passages
 from citations.formats import KindName
-from citations.passages import Locator
+from citations.passages import DropRule, Locator
 from transcripts.conf import absolute
 from transcripts.schemas import (
     CollectionSlug,
@@ -177,12 +177,36 @@ class StageOut(Shape):
     note: str
 
 
+class TracedOut(LocatedOut):
+    """What became of a passage in a search. Ranks count from 1; null: it was not found so."""
+
+    source_id: SourceId
+    title: Title
+    link: Link
+    chunk: int
+    text: str = Field(description="How it begins.")
+    rule: DropRule | None = Field(description="Why it is not listed; null: it is.")
+    number: int | None = Field(description="Its place in the list; null: it is not listed.")
+    kept: int | None = Field(description="The chunk of the passage that is listed in its place.")
+    similarity: Share | None = Field(description="With that passage: Jaccard, 0 to 1.")
+    lexical_rank: int | None
+    bm25: float | None
+    vector_rank: int | None
+    cosine: float | None
+    fused_rank: int | None = Field(description="In both lists together.")
+    rank: int | None = Field(description="By the judge, or by the cross-encoder if it ran.")
+
+
 class SearchOut(Shape):
     """The best passages, best first; ``notes`` say what was left out and why."""
 
     query: str
     mode: Literal["both", "words", "meaning"]
     passages: list[PassageOut]
+    dropped: list[TracedOut] = Field(
+        [], description="With explain: the hits that are not listed, best first, and why."
+    )
+    traced: TracedOut | None = Field(None, description="With find: what became of that passage.")
     stages: list[StageOut]
     notes: list[str]
     reranked: bool

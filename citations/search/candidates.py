@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
@@ -12,7 +12,7 @@ from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, EmbeddingSpace, Source, State
+from citations.models import Chunk, EmbeddingSpace, State
 from citations.passages import SearchMode, Stage
 from citations.providers.languages import telling_words
 from citations.search import fusion, relevance
@@ -25,8 +25,7 @@ from transcripts.core.errors import Unavailable
 from transcripts.core.locks import release_connection
 from transcripts.core.scope import Scope
 from transcripts.core.stages import finish
-from transcripts.text.stemming import stems
-from transcripts.text.tokenizer import tokenize
+from transcripts.text.tokenizer import stems_of
 
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
@@ -42,7 +41,7 @@ class SearchRequest:
     scope: Scope
     query: Query
     mode: SearchMode
-    limit: int
+    limit: int  # passages that are shown at once
     filter: Filter
     explain: bool
     reranks: bool
@@ -101,7 +100,7 @@ class CandidateHit(NamedTuple):
     cosine: float | None
     most: float
     relevance: Relevance | None = None
-    estimate: Estimate = Estimate()
+    estimate: Estimate | Relevance = Estimate()
 
     @property
     def likelihood(self) -> float | None:
@@ -119,14 +118,19 @@ class CandidateHit(NamedTuple):
 class CandidateSet(NamedTuple):
     """The candidates of a search, best first, and the stages that found them.
 
-    ``unknown`` are the query's words that occur nowhere in what may be read.
+    ``unknown`` are the query's words that occur nowhere in what may be read. ``fused`` is all that
+    the branches found, best first: candidates are the first of it. ``rejected`` are positions that
+    are near in meaning, but have not what the query asks for in quotation marks, or what it
+    excludes.
     """
 
     hits: list[CandidateHit]
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    hypothesis: str = ""
+    fused: Sequence[FusedHit[int]] = ()
+    rejected: Sequence[int] = ()
+    embedding: QueryEmbedding | None = None
 
 
 def find(request: SearchRequest) -> CandidateSet:
@@ -139,11 +143,8 @@ def find(request: SearchRequest) -> CandidateSet:
     candidates, is_complete = _look_up(request, embedding)
     if not is_complete:
         candidates, _ = _look_up(request, embedding)
-    candidates = candidates._replace(notes=notes + candidates.notes)
-    if embedding is None:
-        return candidates
-    stages = (*embedding.stages, *candidates.stages)
-    return candidates._replace(stages=stages, hypothesis=embedding.hypothesis)
+    stages = (*(embedding.stages if embedding else ()), *candidates.stages)
+    return candidates._replace(stages=stages, notes=notes + candidates.notes, embedding=embedding)
 
 
 def _embedding(request: SearchRequest) -> tuple[QueryEmbedding | None, tuple[str, ...]]:
@@ -190,6 +191,7 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
 
     by_words = lexical_index.LexicalHits([], ())
     cosines: dict[int, float] = {}
+    rejected: list[int] = []
     if request.uses_words:
         by_words = run(
             LEXICAL,
@@ -199,9 +201,18 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
     vector, notes = _vector(request, embedding)
     if embedding is not None and vector is not None:
         space = embedding.space
-        cosines = run(VECTOR, lambda: _by_vector(request, resolved, vector, space))
+        cosines, rejected = run(
+            VECTOR,
+            lambda: _by_vector(request, resolved, vector, space),
+            count=lambda result: len(result[0]),
+        )
     scores, k = dict(by_words.hits), conf.rrf_k()
-    fused = run(FUSE, lambda: fusion.rrf([list(scores), list(cosines)], k=k)[: request.breadth])
+    every = run(
+        FUSE,
+        lambda: fusion.rrf([list(scores), list(cosines)], k=k),
+        count=lambda result: min(len(result), request.breadth),
+    )
+    fused = every[: request.breadth]
     rows = run(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
     most = (request.uses_words + (vector is not None)) / (k + 1)
     hits = [
@@ -214,7 +225,8 @@ def _look_up(request: SearchRequest, embedding: QueryEmbedding | None) -> tuple[
         hits = run(JUDGE, lambda: _estimated_by_words(request, hits, resolved))
     elif request.uses_words and embedding is not None:
         hits = run(JUDGE, lambda: _judged(request, hits, embedding, resolved))
-    return CandidateSet(hits, tuple(stages), notes, by_words.unknown), is_complete
+    candidates = CandidateSet(hits, tuple(stages), notes, by_words.unknown, every, rejected)
+    return candidates, is_complete
 
 
 def _judged(
@@ -234,12 +246,9 @@ def _judged(
         space=embedding.space,
         resolved=resolved,
     )
-    estimates = [Estimate(own.likelihood, own.is_likely) for own in relevances]
-    judged = (
-        hit._replace(relevance=own)
-        for hit, own in zip(_estimated(request.query, hits, estimates), relevances, strict=True)
-    )
-    return sorted(judged, key=lambda hit: -hit.score)
+    judged = _estimated(request.query, hits, relevances, relevances)
+    order = sorted(range(len(hits)), key=[-own.order for own in relevances].__getitem__)
+    return [judged[index] for index in order]
 
 
 def _estimated_by_words(
@@ -248,37 +257,55 @@ def _estimated_by_words(
     """Estimate how likely candidates are where their meaning is not compared; keep their order."""
     rows = [hit.candidate for hit in hits]
     estimates = relevance.estimate_by_words(request.query.words, rows, resolved=resolved)
-    return _estimated(request.query, hits, estimates)
+    return _estimated(request.query, hits, estimates, [None] * len(hits))
 
 
 def _estimated(
-    query: Query, hits: Sequence[CandidateHit], estimates: Sequence[Estimate]
+    query: Query,
+    hits: Sequence[CandidateHit],
+    estimates: Sequence[Estimate | Relevance],
+    relevances: Sequence[Relevance | None],
 ) -> list[CandidateHit]:
     """Look for the query itself where a likelihood would be shown low."""
     return [
-        hit
-        if not estimate.is_likely and query.is_verbatim_in(hit.candidate.text)
-        else hit._replace(estimate=estimate)
-        for hit, estimate in zip(hits, estimates, strict=True)
+        CandidateHit._make(
+            (
+                *hit[:_MEASURED],
+                relevance,
+                Estimate()
+                if not estimate.is_likely and query.is_verbatim_in(hit.candidate.read)
+                else estimate,
+            )
+        )
+        for hit, estimate, relevance in zip(hits, estimates, relevances, strict=True)
     ]
+
+
+_MEASURED: Final = CandidateHit._fields.index("relevance")
 
 
 def _by_vector(
     request: SearchRequest, resolved: ResolvedFilter, vector: Vector, space: EmbeddingSpace
-) -> dict[int, float]:
-    """Return positions by vector, nearest first, with their cosines."""
+) -> tuple[dict[int, float], list[int]]:
+    """Return positions by vector, nearest first, with their cosines, and those nearest that the
+    query does not admit.
+    """
     limit = request.breadth * VERIFIED if request.is_strict else request.breadth
     hits = vector_space.nearest(vector, space=space, limit=limit, resolved=resolved)
     cosines = {hit.position: hit.cosine for hit in hits}
     if request.is_strict:
         chunks = Chunk.objects.filter(position__in=list(cosines)).order_by()
         texts = dict(chunks.values_list("position", "text"))
-        cosines = {
+        admitted = {
             position: cosine
             for position, cosine in cosines.items()
             if request.query.admits(texts.get(position, ""))
         }
-    return dict(list(cosines.items())[: request.breadth])
+    else:
+        admitted = cosines
+    nearest = list(cosines)[: request.breadth]
+    rejected = [position for position in nearest if position not in admitted]
+    return dict(list(admitted.items())[: request.breadth]), rejected
 
 
 # Which candidates are listed as likely, on every door
@@ -288,9 +315,11 @@ def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """Return the chunks of hits, best first, that are likely, that have all words of the query
     where these alone count, or that rank above such a one.
     """
-    by_words = _likely_by_words([hit for hit in hits if not hit.is_likely], words)
+    judged = [hit.is_likely for hit in hits]
+    unjudged = [hit for hit, is_likely in zip(hits, judged, strict=True) if not is_likely]
+    by_words = _likely_by_words(unjudged, words)
     likely = [
-        index for index, hit in enumerate(hits) if hit.is_likely or hit.candidate.chunk in by_words
+        index for index, hit in enumerate(hits) if judged[index] or hit.candidate.chunk in by_words
     ]
     first = likely[0] if likely else 0
     return {hits[index].candidate.chunk for index in (*range(first), *likely)}
@@ -300,18 +329,15 @@ def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """Return the chunks that have all words of the query, in a search by words or of sources that
     are searched by words alone so far: how near they are in meaning is not known.
     """
-    ids = {hit.candidate.source for hit in hits}
-    waiting = Source.objects.filter(pk__in=ids, state=State.WORDS)
-    by_words = set(waiting.values_list("pk", flat=True))
     return {
         hit.candidate.chunk
         for hit in hits
-        if (hit.relevance is None or hit.candidate.source in by_words)
+        if (hit.relevance is None or hit.candidate.state == State.WORDS)
         and _has_all_words(hit.candidate, words)
     }
 
 
 def _has_all_words(row: Candidate, words: str) -> bool:
     """Tell whether a chunk has every telling word of a query, in whatever form."""
-    query_stems = set(stems(telling_words(words, row.language).split(), row.language))
-    return bool(query_stems) and query_stems <= set(stems(tokenize(row.text), row.language))
+    query_stems = stems_of(telling_words(words, row.language), row.language)
+    return bool(query_stems) and query_stems <= row.read.stems

@@ -10,13 +10,13 @@ from uuid import UUID
 from django.db import connection
 
 from citations.models import path_to, visible_sources_sql
-from citations.passages import Locator, PassageSource
+from citations.passages import DropRule, Locator, PassageSource
 from citations.providers.languages import empty_words
-from citations.text.sentences import Span, nearest_sentence
+from citations.text.passage_text import PassageText, read
+from citations.text.sentences import Span
 from transcripts.core.player import player_of
 from transcripts.core.scope import Scope
 from transcripts.text.timecodes import watch_url
-from transcripts.text.tokenizer import matched_spans
 
 
 class Candidate(NamedTuple):
@@ -37,6 +37,7 @@ class Candidate(NamedTuple):
     source: int
     chunks: int  # of the source
     digest: str  # of the source's text that the span counts in
+    state: str  # of the source
     uuid: UUID
     kind: str
     title: str
@@ -51,6 +52,11 @@ class Candidate(NamedTuple):
     has_file: bool
     speaker: str  # who alone says it
     sentence_starts: Sequence[tuple[int, int]]  # character in the text, ms
+
+    @property
+    def read(self) -> PassageText:
+        """Its text, read."""
+        return read(self.text, self.language)
 
     @property
     def indexed_text(self) -> str:
@@ -127,11 +133,21 @@ class Candidate(NamedTuple):
         return self.start or 0 if opens_at is None else opens_at
 
 
+class DroppedRow(NamedTuple):
+    """A chunk that is not listed by itself, and the chunk that is in its place, if any."""
+
+    row: Candidate
+    rule: DropRule
+    kept: int | None = None
+    similarity: float | None = None
+
+
 def sentence_with_words(text: str, query: str, language: str) -> Span | None:
     """Return the characters of the sentence with most of a query's words; None if it has none."""
-    if not matched_spans(text, query, language):
+    passage = read(text, language)
+    if not passage.marked(query):
         return None
-    return nearest_sentence(text, query, language, stops=empty_words(language))
+    return passage.nearest_sentence(query, stops=empty_words(language))
 
 
 # Raw SQL, because every search runs it and the ORM would take longer than the database. The chunks
@@ -140,9 +156,9 @@ _FETCH = """
     WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE position = ANY(%(positions)s))
     SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading,
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
-        source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
-        source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
+        source.id, source.chunk_count, source.digest, source.state, source.uuid, source.kind,
+        source.title, source.author, source.url, source.language, source.tags, collection.slug,
+        video.id, video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
         chunk.sentence_starts
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
@@ -158,12 +174,13 @@ def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
     visible, values = visible_sources_sql(scope)
     with connection.cursor() as cursor:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
-        return {
-            row[0]: Candidate._make(
-                (*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -1], json.loads(row[-1]))
-            )
-            for row in cursor.fetchall()
-        }
+        rows = cursor.fetchall()
+    # All at once, as each call of the decoder costs more than what it decodes.
+    tags, starts = (json.loads(f"[{','.join(map(itemgetter(n), rows))}]") for n in (_TAGS, -1))
+    return {
+        row[0]: Candidate._make((*row[:_TAGS], own, *row[_TAGS + 1 : -1], sentence_starts))
+        for row, own, sentence_starts in zip(rows, tags, starts, strict=True)
+    }
 
 
 _TAGS: Final = Candidate._fields.index("tags")

@@ -1,11 +1,12 @@
 """Fuse rankings, drop near-duplicates, and spread hits over sources. Pure."""
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
-from transcripts.text.tokenizer import tokenize
+from citations.passages import DropRule
 
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
@@ -31,19 +32,18 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = 60) -> list[FusedHit[K]]:
     """
     # The first of repeated keys counts.
     ranks = [{key: rank for rank, key in [*enumerate(ranking, 1)][::-1]} for ranking in rankings]
-    keys = dict.fromkeys(key for ranking in rankings for key in ranking)
-    fused: list[FusedHit[K]] = []
-    for key in keys:
-        own = tuple(ranking.get(key) for ranking in ranks)
-        parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in own)
-        # The result of fsum does not depend on the order of the rankings.
-        fused.append(FusedHit(key, math.fsum(parts), own, parts))
-
-    def order(hit: FusedHit[K]) -> tuple[float, list[float]]:
-        own = [math.inf if rank is None else rank for rank in hit.ranks]
-        return -hit.score, [min(own), *own]
-
-    return sorted(fused, key=order)
+    keys = dict.fromkeys(chain.from_iterable(rankings))
+    last = max(map(len, rankings), default=0)
+    part: dict[int | None, float] = {rank: 1 / (k + rank) for rank in range(1, last + 1)}
+    part[None] = 0.0
+    ordered: list[tuple[float, list[float], FusedHit[K]]] = []
+    for key, *own in zip(keys, *(map(ranking.get, keys) for ranking in ranks), strict=True):
+        parts = tuple(map(part.__getitem__, own))
+        score = math.fsum(parts)  # does not depend on the order of the rankings
+        places = [math.inf if rank is None else rank for rank in own]
+        hit = FusedHit(key, score, tuple(own), parts)
+        ordered.append((-score, [min(places), *places], hit))
+    return [hit for _, _, hit in sorted(ordered)]  # no two have the same places
 
 
 def min_max_weighted(
@@ -84,51 +84,55 @@ class UniqueText(NamedTuple):
     duplicates: list[tuple[int, float]]
 
 
-def deduplicate(texts: Sequence[str], threshold: float = 0.9) -> list[UniqueText]:
-    """Keep the texts (in rank order) without near-duplicates; list each of these under the most
-    similar kept text.
+def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[UniqueText]:
+    """Keep the texts (in rank order, as their words, at least one) without near-duplicates; list
+    each of these under the most similar kept text.
 
-    The similarity is Jaccard's, over sets of words; texts at or above ``threshold`` are
-    near-duplicates. Texts without words are near-duplicates only when equal.
+    The similarity is Jaccard's; texts at or above ``threshold`` are near-duplicates. These have one
+    of the few rarest words of either in common, so only texts with such a word are compared (prefix
+    filtering: Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data
+    cleaning", 2006).
     """
-    numbers: dict[str, int] = {}
-    distinct: list[tuple[UniqueText, int, int]] = []
-    for index, text in enumerate(texts):
-        words = frozenset(tokenize(text)) or frozenset({text.strip()})
-        bits = _bits(words, numbers)
+    counts = Counter(chain.from_iterable(texts))
+    ranks = {word: rank for rank, word in enumerate(sorted(counts, key=counts.__getitem__))}
+    kept: dict[int, list[tuple[int, float]]] = {}
+    with_word: defaultdict[int, list[int]] = defaultdict(list)
+    for index, words in enumerate(texts):
+        common_words = max(1, math.ceil(threshold * len(words) - 1e-9))  # with a near-duplicate
+        rarest = sorted(map(ranks.__getitem__, words))[: len(words) - common_words + 1]
         similarity, nearest = 0.0, -1
-        for number, (_, others, count) in enumerate(distinct):
-            common = (bits & others).bit_count()
-            jaccard = common / (len(words) + count - common)
+        for other in sorted({*chain.from_iterable(map(with_word.__getitem__, rarest))}):
+            common = len(words & texts[other])
+            jaccard = common / (len(words) + len(texts[other]) - common)
             if jaccard > similarity:
-                similarity, nearest = jaccard, number
-        if distinct and similarity >= threshold:
-            distinct[nearest][0].duplicates.append((index, similarity))
+                similarity, nearest = jaccard, other
+        if nearest >= 0 and similarity >= threshold:
+            kept[nearest].append((index, similarity))
         else:
-            distinct.append((UniqueText(index, []), bits, len(words)))
-    return [unique for unique, _, _ in distinct]
-
-
-def _bits(words: frozenset[str], numbers: dict[str, int]) -> int:
-    """Encode a set of words as an integer, as intersections of integers are faster."""
-    bits = 0
-    for word in words:
-        bits |= 1 << numbers.setdefault(word, len(numbers))
-    return bits
+            kept[index] = []
+            for rank in rarest:
+                with_word[rank].append(index)
+    return [UniqueText(ordinal, duplicates) for ordinal, duplicates in kept.items()]
 
 
 def spread(
     sources: Sequence[Hashable], is_likely: Sequence[bool], *, limit: int, most: int
-) -> list[int]:
-    """Choose ``limit`` of the hits that are given best first by their sources, in the same order.
+) -> tuple[list[int], dict[int, DropRule]]:
+    """Choose ``limit`` of the hits that are given best first by their sources, in the same order;
+    return also by which rule each of the others is left out.
 
     Likely hits come first, up to ``most`` of a source; where these are fewer, the best of the rest.
     """
     counts: Counter[Hashable] = Counter()
-    first: list[int] = []
-    rest: list[int] = []
+    first: dict[int, DropRule] = {}
+    rest: dict[int, DropRule] = {}
+    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
     for index, (source, likely) in enumerate(zip(sources, is_likely, strict=True)):
-        is_first = likely and counts[source] < most
-        counts[source] += is_first
-        (first if is_first else rest).append(index)
-    return sorted([*first, *rest][:limit])
+        if likely and counts[source] < most:
+            counts[source] += 1
+            first[index] = DropRule.LIMIT
+        else:
+            rest[index] = DropRule.SHARE if likely else unlikely
+    ordered = [*first, *rest]
+    left = {index: (first | rest)[index] for index in sorted(ordered[limit:])}
+    return sorted(ordered[:limit]), left

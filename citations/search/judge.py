@@ -15,7 +15,7 @@ adds the difference of the means below and above it (Saabas, 2014), so that the 
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -55,12 +55,18 @@ class Relevance:
     likelihood: float | None
     is_likely: bool
     base: float
-    shares: tuple[SignShare, ...]
+    signs: tuple[str, ...] = ()  # their names,
+    values: Sequence[float] = ()  # their values for the candidate,
+    added: Sequence[float] = ()  # and what they add to the sum
+
+    @property
+    def shares(self) -> tuple[SignShare, ...]:
+        return tuple(map(SignShare, self.signs, self.values, self.added))
 
     @property
     def sum(self) -> float:
         """The sum whose logistic function is ``order``."""
-        return self.base + sum(sign.share for sign in self.shares)
+        return self.base + sum(self.added)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,19 +177,13 @@ class RelevanceHead:
         """Judge candidates by a floor; without one all of them count as likely."""
         rows = signs.compute(table)
         shares, used = self.order.shares(rows), np.unique(self.order.sign)
-        orders = _logistic(self.order.base + shares.sum(axis=1))
+        base, names = self.order.base, tuple(SIGNS[sign] for sign in used)
+        orders = _logistic(base + shares.sum(axis=1)).tolist()
         estimates = floor.estimates(rows) if floor else [Estimate()] * len(rows)
+        values, added = rows[:, used].tolist(), shares[:, used].tolist()
         return [
-            Relevance(
-                order=float(order),
-                likelihood=estimate.likelihood,
-                is_likely=estimate.is_likely,
-                base=self.order.base,
-                shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
-            )
-            for order, estimate, row, share in zip(
-                orders, estimates, rows.tolist(), shares.tolist(), strict=True
-            )
+            Relevance(order, *estimate, base, names, *own)
+            for order, estimate, *own in zip(orders, estimates, values, added, strict=True)
         ]
 
 
@@ -239,7 +239,13 @@ def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: flo
     which must then reach ``floor``.
     """
     order = float(_logistic(np.float64(relevance.sum + sign.share)))
-    judgement = replace(relevance, order=order, shares=(*relevance.shares, sign))
+    judgement = replace(
+        relevance,
+        order=order,
+        signs=(*relevance.signs, sign.name),
+        values=(*relevance.values, sign.value),
+        added=(*relevance.added, sign.share),
+    )
     if relevance.likelihood is None:
         return judgement
     own = min(max(relevance.likelihood, _EPSILON), 1 - _EPSILON)

@@ -19,7 +19,6 @@ from citations.library.filters import Filter, matching, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import (
     Explanation,
-    Locator,
     NearDuplicate,
     Passage,
     PassagePart,
@@ -27,11 +26,10 @@ from citations.passages import (
     SearchMode,
     Stage,
     TermScore,
-    covering,
 )
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
-from citations.search import candidates, fusion, judgments, neighbours
+from citations.search import candidates, judgments, selection
 from citations.search.candidates import (
     FETCH,
     FUSE,
@@ -44,12 +42,13 @@ from citations.search.candidates import (
 )
 from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
+from citations.search.selection import HitGroup, RankedHit
+from citations.search.tracing import SearchTrace
 from citations.vectors import language_gap
 from transcripts.core.errors import InvalidInput
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.text.queries import empty_query
-from transcripts.text.tokenizer import matched_spans
 
 MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
@@ -57,26 +56,6 @@ STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICAT
 JUDGED_BY_WORDS = (
     "Which passages are likely was judged by their words alone: their meaning was not compared."
 )
-
-
-class RankedHit(NamedTuple):
-    """A candidate's final score; ``least`` is the lowest re-ranked one, for candidates below it."""
-
-    hit: CandidateHit
-    score: float
-    rerank_score: float | None = None
-    least: float | None = None
-
-    @property
-    def formula(self) -> str:
-        if self.rerank_score is not None:
-            return f"{self.score:.4f} = the cross-encoder's score"
-        if self.least is not None:
-            lowest = f"{self.least:.4f} (the lowest re-ranked score)"
-            return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"
-        if judged := self.hit.relevance:
-            return f"{self.score:.4f} = 1 / (1 + exp({-judged.sum:z.4f}))"
-        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 
 class _Ranking(NamedTuple):
@@ -102,6 +81,8 @@ def search(
     for_readers: bool = False,
     most_of_source: int = MAX_LIMIT,
     space: EmbeddingSpace | None = None,
+    shown: slice = slice(None),
+    find: str = "",
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
 
@@ -113,7 +94,10 @@ def search(
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
     counts; what two hits share stands in the better one alone; and words that occur nowhere are
     corrected in a ``suggestion``. A source has more than
-    ``most_of_source`` passages only where the others have no likely ones left.
+    ``most_of_source`` passages only where the others have no likely ones left. Of all passages, the
+    ``shown`` ones are returned, which are chosen from as many candidates as if there were no more.
+    ``explain`` says how scores came about, and why other hits are not
+    listed; ``find`` what became of one passage: see ``tracing.passage_named``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
@@ -128,7 +112,7 @@ def search(
         scope=scope,
         query=_parsed(query),
         mode=SearchMode.WORDS if quick and is_slow else SearchMode(mode),
-        limit=limit,
+        limit=limit if shown.stop is None else shown.stop - (shown.start or 0),
         filter=filter,
         explain=explain,
         reranks=rerank and not quick,
@@ -139,11 +123,21 @@ def search(
     started = perf_counter()
     result = candidates.find(request)
     ranking = _ranking(request, result.hits)
-    groups, deduplicated = timed(DEDUPLICATE, lambda: _grouped(ranking.hits, joins=for_readers))
-    likely = candidates.likely_chunks([group.best.hit for group in groups], request.query.words)
-    groups = _spread(groups, likely, limit=limit, most=most_of_source)
-    groups = _apart(groups) if for_readers else groups
-    passages, enriched = timed(ENRICH, lambda: _enrich(request, groups, likely))
+    every, deduplicated = timed(
+        DEDUPLICATE, lambda: selection.grouped(ranking.hits, joins=for_readers)
+    )
+    likely = candidates.likely_chunks([group.best.hit for group in every], request.query.words)
+    groups, left = selection.spread(every, likely, limit=limit, most=most_of_source)
+    trace = SearchTrace(
+        request=request,
+        candidates=result,
+        ranked=ranking.hits,
+        groups=every,
+        listed=groups,
+        left=left,
+    )
+    listed = selection.apart(groups[: shown.stop]) if for_readers else groups
+    passages, enriched = timed(ENRICH, lambda: _enrich(request, listed[shown], likely))
     stages = (*result.stages, *ranking.stages, deduplicated, enriched)
     suggestion = ""
     if for_readers and result.unknown:
@@ -156,19 +150,23 @@ def search(
     if is_irrelevant:
         advice = language_gap.advice(request.query.words, matching(scope, filter))
     floor = ""
-    if candidates.is_by_words(stages) and not all(passage.is_likely for passage in passages):
+    are_likely = all(group.best.hit.candidate.chunk in likely for group in groups)
+    if candidates.is_by_words(stages) and not are_likely:
         floor = JUDGED_BY_WORDS
     notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, floor, advice)
     return Results(
         query=request.query.text,
         mode=request.mode,
         passages=tuple(passages),
+        total=len(groups),
+        dropped=trace.dropped() if explain else (),
+        traced=trace.find(find) if find else None,
         stages=stages,
         notes=tuple(dict.fromkeys(note for note in notes if note)),
         reranked=any(hit.rerank_score is not None for hit in ranking.hits),
         nothing_relevant=is_irrelevant,
         suggestion=suggestion,
-        hypothesis=result.hypothesis,
+        hypothesis=result.embedding.hypothesis if result.embedding else "",
         milliseconds=(perf_counter() - started) * 1000,
     )
 
@@ -227,76 +225,10 @@ def _ranking(request: SearchRequest, hits: list[CandidateHit]) -> _Ranking:
     return _Ranking(ranked + below, (stage,))
 
 
-# Deduplicate, join and enrich
+# Enrich
 
 
-class _Group(NamedTuple):
-    """A hit, its neighbours that were joined to it, and what repeats one of them elsewhere.
-
-    ``part`` is what is shown of the hit, unless it is all of it.
-    """
-
-    best: RankedHit
-    parts: list[Candidate]
-    duplicates: list[tuple[Candidate, float]]
-    part: Candidate | None = None
-
-    @property
-    def shown(self) -> Candidate:
-        return self.part or self.best.hit.candidate
-
-
-def _grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[_Group]:
-    groups = _deduplicate(ranked)
-    return _join(groups) if joins else groups
-
-
-def _spread(groups: Sequence[_Group], likely: Set[int], *, limit: int, most: int) -> list[_Group]:
-    rows = [group.best.hit.candidate for group in groups]
-    sources, are_likely = [row.source for row in rows], [row.chunk in likely for row in rows]
-    return [groups[index] for index in fusion.spread(sources, are_likely, limit=limit, most=most)]
-
-
-def _deduplicate(ranked: Sequence[RankedHit]) -> list[_Group]:
-    rows = [hit.hit.candidate for hit in ranked]
-    texts = [row.text for row in rows]
-    return [
-        _Group(
-            ranked[index], [], [(rows[dropped], similarity) for dropped, similarity in duplicates]
-        )
-        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())
-    ]
-
-
-def _join(groups: Sequence[_Group]) -> list[_Group]:
-    """Join neighbours, but none that is likely to one that is not."""
-    hits = [group.best.hit for group in groups]
-    places = [((hit.candidate.source, hit.is_likely), hit.candidate.ordinal) for hit in hits]
-    joined: list[_Group] = []
-    for best, *others in neighbours.join(places):
-        rows = [hits[other].candidate for other in others]
-        repeated = [pair for member in (best, *others) for pair in groups[member].duplicates]
-        parts = sorted(rows, key=lambda row: row.ordinal)
-        joined.append(_Group(groups[best].best, parts, repeated))
-    return joined
-
-
-def _apart(groups: Sequence[_Group]) -> list[_Group]:
-    """Cut from each hit what a better one of its source has: chunks overlap."""
-    taken: dict[int, list[Locator]] = {}
-    parted: list[_Group] = []
-    for group in groups:
-        places = taken.setdefault(group.shown.source, [])
-        row, *parts = (
-            each.within(neighbours.apart(each.locator, places))
-            for each in (group.shown, *group.parts)
-        )
-        parted.append(group._replace(part=row, parts=parts))
-        places.append(covering([each.locator for each in (row, *parts)]))
-    return parted
-
-
-def _enrich(request: SearchRequest, groups: Sequence[_Group], likely: Set[int]) -> list[Passage]:
+def _enrich(request: SearchRequest, groups: Sequence[HitGroup], likely: Set[int]) -> list[Passage]:
     best = [group.best.hit.candidate for group in groups]
     marks: dict[int, bool] = {}
     terms: dict[int, tuple[TermScore, ...]] = {}
@@ -310,7 +242,7 @@ def _enrich(request: SearchRequest, groups: Sequence[_Group], likely: Set[int]) 
 
 def _passage(
     request: SearchRequest,
-    group: _Group,
+    group: HitGroup,
     marks: dict[int, bool],
     terms: dict[int, tuple[TermScore, ...]],
     likely: Set[int],
@@ -358,7 +290,7 @@ def _part(row: Candidate, query: str) -> PassagePart:
 
 
 def _marked_spans(row: Candidate, words: str) -> tuple[tuple[int, int], ...]:
-    return tuple(matched_spans(row.text, telling_words(words, row.language), row.language))
+    return tuple(row.read.marked(telling_words(words, row.language)))
 
 
 def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
@@ -381,10 +313,3 @@ def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation
         rerank_score=ranked.rerank_score,
         formula=ranked.formula,
     )
-
-
-def _sum(hit: CandidateHit) -> str:
-    """Write the fused score as a sum."""
-    k = conf.rrf_k()
-    terms = [f"1/({k} + {rank})" for rank in hit.fused.ranks if rank is not None]
-    return f"({' + '.join(terms)})"

@@ -67,6 +67,11 @@ class QueryEmbedding:
         self._embedding = None if expands else _start_embedding([question], space)
         self._vectors: Vectors | None = None
 
+    @property
+    def is_made(self) -> bool:
+        """Whether ``vector`` returns at once."""
+        return self._vectors is not None
+
     def question_vector(self) -> Vector:
         """Wait for the question's own vector. Raises as ``vector``."""
         own: Vector = self._embedded()[0]

@@ -14,10 +14,11 @@ from citations.search import judge, signs
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Estimate, Relevance
 from citations.search.signs import CandidateTable
+from citations.text.passage_text import read
 from citations.vectors import space as vector_space
 from transcripts import conf
 from transcripts.text.stemming import primary_language, stems
-from transcripts.text.tokenizer import query_counts, tokenize
+from transcripts.text.tokenizer import query_counts
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]
@@ -129,6 +130,7 @@ def _mentioned(words: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_
     counted = list(query_counts(words))
     by_text: dict[tuple[str, str], list[bool]] = {}
     for text, language in dict.fromkeys(texts):
-        own = set(stems(tokenize(text), language))
-        by_text[text, language] = [stem in own for stem in stems(counted, language)]
+        by_text[text, language] = [
+            *map(read(text, language).stems.__contains__, stems(counted, language))
+        ]
     return np.array([by_text[key] for key in texts], bool).reshape(len(texts), len(counted))

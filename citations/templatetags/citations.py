@@ -33,7 +33,7 @@ from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import page_place, passage_place, place, stored_place
 from citations.reading.position import Position
-from citations.text.sentences import nearest_sentence
+from citations.text.passage_text import read
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
 from transcripts.models import Collection
@@ -239,7 +239,7 @@ def preview(citation: Citation, speech: str) -> SafeString:
     """Show a passage from the sentence on that is nearest to the speech, and mark it."""
     text = " ".join(citation.quote.split())
     language = citation.source.language
-    start, stop = nearest_sentence(text, speech, language, stops=empty_words(language))
+    start, stop = read(text, language).nearest_sentence(speech, stops=empty_words(language))
     cut = cut_at_word(text[start:], PREVIEW)
     length = min(stop - start, len(cut))
     lead, rest = "… " if start else "", cut[length:]

@@ -8,12 +8,13 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from citations.passages import Explanation
-from citations.stages import stage_name
+from citations.passages import Explanation, Results, TracedHit
+from citations.stages import rule_name, stage_name
 from transcripts.core.translation import quoted
 
 register = template.Library()
 register.filter(stage_name)
+register.filter(rule_name)
 
 MAX_WORDS: Final = 5  # that are named
 NEAR_SHARE: Final = 0.25  # of the way from the farthest passage to the nearest
@@ -70,6 +71,12 @@ def reason(explanation: Explanation) -> str:
             len(named),
         )
     return sentence % {"words": words}
+
+
+@register.filter
+def dropped_for(results: Results, chunk: int) -> list[TracedHit]:
+    """Return the hits in whose place a passage is listed."""
+    return [hit for hit in results.dropped if hit.kept == chunk]
 
 
 @register.filter

@@ -5,17 +5,12 @@ and ignore pauses, which unpunctuated captions have instead of stops. A lost cha
 later citation wrong, so sentences are spans that tile the text.
 """
 
-import math
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Final
-
-from transcripts.text.stemming import stems
-from transcripts.text.tokenizer import tokenize
 
 Span = tuple[int, int]
 
@@ -87,25 +82,6 @@ def is_listing(sentence: str) -> bool:
     # “1 Waiting, page 3 1.1 Waiting longer:” is cut within a heading.
     is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()
     return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
-
-
-def nearest_sentence(
-    text: str, words: str, language: str = "", *, stops: Collection[str] = ()
-) -> Span:
-    """Return the span of the sentence with most of ``words`` in any form, the rarer in the text the
-    more, ``stops`` aside; the first sentence if none has any.
-    """
-    spans = split(text) or [(0, 0)]
-
-    def content(part: str) -> set[str]:
-        return set(stems([word for word in tokenize(part) if word not in stops], language))
-
-    query_words = content(words)
-    shared = [query_words & content(text[start:stop]) for start, stop in spans]
-    counts = Counter(word for own in shared for word in own)
-    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in shared]
-    start, stop = spans[worth.index(max(worth))]
-    return start, start + len(text[start:stop].rstrip())
 
 
 def between_letters(text: str, position: int) -> int:

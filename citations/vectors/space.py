@@ -5,12 +5,13 @@ in force. Settings that name yet another model fail at once. Neighbours are foun
 exactly for few rows, else by the HNSW index.
 """
 
+import json
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from django.db import IntegrityError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, transaction
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
@@ -30,7 +31,14 @@ LARGE = 50_000  # rows from which on the index must search wider for the same re
 MAX_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
 MAX_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
-_ACTIVE = f"SELECT * FROM citations_embeddingspace WHERE state = '{SpaceState.ACTIVE}'"
+# Raw SQL, because every search runs it; JSON comes last, as text.
+_COLUMNS = sorted(
+    (field.attname for field in EmbeddingSpace._meta.concrete_fields), key="overrules".__eq__
+)
+_ACTIVE = (
+    f"SELECT {', '.join(_COLUMNS)} FROM citations_embeddingspace"
+    f" WHERE state = '{SpaceState.ACTIVE}'"
+)
 
 
 def active() -> EmbeddingSpace | None:
@@ -54,8 +62,13 @@ def mismatch() -> EmbeddingMismatch | InvalidProvider | None:
 
 def locked() -> EmbeddingSpace | None:
     """Return the active space, whatever the settings name."""
-    # Raw SQL, because every search runs it.
-    return next(iter(EmbeddingSpace.objects.raw(_ACTIVE)), None)
+    with connection.cursor() as cursor:
+        cursor.execute(_ACTIVE)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    *values, overrules = row
+    return EmbeddingSpace.from_db(DEFAULT_DB_ALIAS, _COLUMNS, (*values, json.loads(overrules)))
 
 
 def claim() -> EmbeddingSpace:

@@ -13,9 +13,9 @@ from rich.text import Text
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
 from citations.passages import NEAREST, SearchMode, interval
-from citations.schemas.search import PassageOut, SearchOut, TermOut
+from citations.schemas.search import PassageOut, SearchOut, TermOut, TracedOut
 from citations.search import pipeline as search_pipeline
-from citations.stages import stage_name
+from citations.stages import rule_name, stage_name
 from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, day, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
@@ -29,6 +29,7 @@ from transcripts.schemas import VideoSearchOut
 from transcripts.text.timecodes import milliseconds, parse_clock
 
 TERMS_SHOWN = 6
+DROPPED_SHOWN = 20
 
 
 def search(
@@ -66,8 +67,18 @@ def search(
     ] = True,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Explain the scores, and show the duration of each stage."),
+        typer.Option(
+            "--explain",
+            help="Explain the scores, why other hits are not listed, and how long each stage took.",
+        ),
     ] = False,
+    find: Annotated[
+        str,
+        option(
+            metavar="PASSAGE",
+            help="Tell what becomes of one passage: its id in --json, its link, or words of it.",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Search the library for passages.
@@ -88,6 +99,7 @@ def search(
         "end": parse_clock(end) if end else None,
     }
     options: dict[str, Any] = {"mode": mode, "limit": limit, "rerank": rerank, "explain": explain}
+    options["find"] = find
     if remote := chosen_library():
         with remote:
             results = remote.search(query, **filters, **options)
@@ -103,7 +115,8 @@ def search(
     if as_json:
         print_json(results)
     else:
-        _print_results(results, explain=explain)
+        _print_results(results)
+        _print_reasons(results, explain=explain)
     for sentence in results.notes:
         note(sentence)
 
@@ -149,8 +162,8 @@ def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
     return None if any(source.chunk_count for source in matches) else matches[0].video
 
 
-def _print_results(results: SearchOut, *, explain: bool) -> None:
-    """Print passages by source, with the query's words marked and, if asked, their scores."""
+def _print_results(results: SearchOut) -> None:
+    """Print passages by source, with the query's words marked."""
     if results.suggestion:
         say(f"Did you mean “{printable(results.suggestion)}”?")
     if not results.passages:
@@ -168,16 +181,69 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
         out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
         for rank, passage in ranked:
             _print_passage(rank, passage)
-    if explain and results.passages:
-        _print_scores(results.passages)
-        table(
-            ("Stage", "ms", "Passages", ""),
-            (
-                (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
-                for stage in results.stages
-            ),
-            title=f"Stages, {results.milliseconds:.1f} ms in all",
+
+
+def _print_reasons(results: SearchOut, *, explain: bool) -> None:
+    """Print what became of the passage that was asked for and, if asked, how scores came about,
+    which other hits there are, and what took how long.
+    """
+    if results.traced:
+        _print_traced(results.traced)
+    if not explain or not results.passages:
+        return
+    _print_scores(results.passages)
+    _print_dropped(results.dropped)
+    table(
+        ("Stage", "ms", "Passages", ""),
+        (
+            (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+            for stage in results.stages
+        ),
+        title=f"Stages, {results.milliseconds:.1f} ms in all",
+    )
+
+
+def _print_dropped(hits: Sequence[TracedOut]) -> None:
+    columns = ("Passage", "Place", "Words", "Meaning", "RRF", "Judge", "Why not")
+    rows = [
+        (
+            hit.title,
+            hit.place,
+            _rank(hit.lexical_rank),
+            _rank(hit.vector_rank),
+            _rank(hit.fused_rank),
+            _rank(hit.rank),
+            rule_name(hit.rule) if hit.rule else "",
         )
+        for hit in hits[:DROPPED_SHOWN]
+    ]
+    empty = "Every passage that was found is listed."
+    table(columns, rows, title="Found, but not listed", empty=empty, main="Why not")
+    if len(hits) > DROPPED_SHOWN:
+        say(f"… and {len(hits) - DROPPED_SHOWN} more, which --json has.", "dim")
+
+
+def _print_traced(hit: TracedOut) -> None:
+    """Say where a passage is in the list, or why it is not there."""
+    say(f"“{printable(hit.title)}” {hit.place}: {printable(hit.text)} …", "bold")
+    if hit.number:
+        say(f"It is number {hit.number} of the list.")
+    elif hit.rule:
+        say(f"It is not listed: {rule_name(hit.rule)}.")
+    places = {
+        "by words": _rank(hit.lexical_rank) + _value("BM25", hit.bm25),
+        "by meaning": _rank(hit.vector_rank) + _value("cosine", hit.cosine),
+        "both together": _rank(hit.fused_rank),
+        "by the judge": _rank(hit.rank),
+    }
+    say(f"Ranks: {', '.join(f'{name} {rank}' for name, rank in places.items())}.", "dim")
+    if not hit.lexical_rank and not hit.vector_rank:
+        say("Neither words nor meaning find it among the first thousand.", "dim")
+    say("")
+
+
+def _value(name: str, value: float | None) -> str:
+    return "" if value is None else f" ({name} {value:.3f})"
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:

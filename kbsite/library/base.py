@@ -63,11 +63,14 @@ class Library(ABC):
         end: float | None = None,
         rerank: bool = True,
         explain: bool = False,
+        find: str = "",
     ) -> SearchOut:
         """Return the passages that answer a query best, best first.
 
         A filter matches any of its values; all filters must match. ``since`` and ``until`` are
-        days of publication, ``start`` and ``end`` seconds in recordings.
+        days of publication, ``start`` and ``end`` seconds in recordings. ``explain`` fills
+        ``dropped`` and each ``explanation``; ``find`` (a chunk, a link, or words of a passage)
+        fills ``traced``.
         """
         filter = Filter(
             collections=tuple(collections),
@@ -82,7 +85,7 @@ class Library(ABC):
             end=milliseconds(end),
         )
         options = {"limit": limit, "mode": SearchMode(mode), "rerank": rerank, "explain": explain}
-        return self._search(query, filter, **options)
+        return self._search(query, filter, **options, find=find)
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""

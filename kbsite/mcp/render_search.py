@@ -32,18 +32,17 @@ _NO_SOURCES = "No source matches. Next: list_sources without filters, or add_sou
 
 
 def render_search(results: Results, arguments: SearchKnowledgeBase) -> str:
-    offset, _ = arguments.position
-    rows = list(map(PassageOut.model_validate, results.passages))
+    rows = map(PassageOut.model_validate, results.passages)
     head = _search_head(results)
     room = arguments.budget - CURSOR - tokens(head) - tokens(_READ_ON)
-    shown = [_fit(row, room=room) for row in rows[offset : offset + arguments.max_results]]
+    shown = [_fit(row, room=room) for row in rows]
     tail = _READ_ON if shown else ""
-    return page(head, shown, _passage_line, arguments, total=len(rows), tail=tail)
+    return page(head, shown, _passage_line, arguments, total=results.total, tail=tail)
 
 
 def _search_head(results: Results) -> str:
-    count = f"{len(results.passages)} passages, best first."
-    if not results.passages:
+    count = f"{results.total} passages, best first."
+    if not results.total:
         count = _NO_PASSAGES
     elif results.nothing_relevant:
         count = _NOT_RELEVANT

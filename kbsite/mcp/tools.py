@@ -131,6 +131,7 @@ def search_knowledge_base(by: SignedInCaller, arguments: tool_inputs.SearchKnowl
     Each has a link to its second or page. Start here when you do not know where something is
     said. All filters that you give must match.
     """
+    offset, _ = arguments.position
     results = pipeline.search(
         by.scope,
         arguments.query,
@@ -139,6 +140,7 @@ def search_knowledge_base(by: SignedInCaller, arguments: tool_inputs.SearchKnowl
         filter=arguments.filter,
         explain=arguments.explain,
         for_readers=True,
+        shown=slice(offset, offset + arguments.max_results),
     )
     return render_search.render_search(results, arguments)
 

@@ -1,5 +1,6 @@
 """Make text from outside fit for the database."""
 
+import re
 from typing import Final
 from uuid import UUID
 
@@ -13,11 +14,10 @@ def clean(value: object, limit: int) -> str:
     break and tab.
     """
     text = value if isinstance(value, str) else ""
-    return "".join(
-        mark
-        for mark in text[:limit]
-        if mark in "\n\t" or not (ord(mark) < 32 or 0xD800 <= ord(mark) <= 0xDFFF)
-    ).strip()
+    return _UNFIT.sub("", text[:limit]).strip()
+
+
+_UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff]")
 
 
 def uuid_of(reference: UUID | str) -> UUID:

@@ -48,6 +48,7 @@ def primary_language(tag: str) -> str:
     return _ALIASES.get(code, code)
 
 
+@lru_cache(maxsize=256)
 def stemmed_as(language: str) -> str:
     """Return the code of the stemmer for a language tag, "" if there is none.
 
@@ -69,29 +70,15 @@ def stems(words: Iterable[str], language: str) -> list[str]:
     return [stem_by(code, word) or word for word in words]
 
 
+@lru_cache(maxsize=1 << 15)  # the same words come again and again
 def stem_by(code: str, word: str) -> str:
     """Return what a stemmer of ``ALGORITHMS`` makes of a word, "" if it is not for the word."""
-    if code and ALGORITHMS[code].script == script_of(word[0]):
-        return str(_stemmers.of(code).stemWord(word))
-    return ""
+    if not code or not unicodedata.name(word[0], "").startswith(f"{ALGORITHMS[code].script} "):
+        return ""
+    own = vars(_stemmers)
+    if code not in own:
+        own[code] = Stemmer.Stemmer(ALGORITHMS[code].name)
+    return str(own[code].stemWord(word))
 
 
-@lru_cache(maxsize=4096)
-def script_of(character: str) -> str:
-    """Return the script of a letter as its Unicode name begins: "LATIN", "CYRILLIC"."""
-    return unicodedata.name(character, "").partition(" ")[0]
-
-
-class _Stemmers(threading.local):
-    """The stemmers of a thread, made on first use: they must not be shared."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Stemmer.Stemmer] = {}
-
-    def of(self, code: str) -> Stemmer.Stemmer:
-        if code not in self._made:
-            self._made[code] = Stemmer.Stemmer(ALGORITHMS[code].name)
-        return self._made[code]
-
-
-_stemmers = _Stemmers()
+_stemmers = threading.local()  # by code: threads must not share them

@@ -3,11 +3,12 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, pairwise
 from operator import add
 
-from transcripts.text.stemming import stem, stems
+from transcripts.text.stemming import stems
 
 TOKENIZER_VERSION: int = 2
 """Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
@@ -38,7 +39,7 @@ def tokenize(text: str, *, shortest: int = 2) -> list[str]:
         return [word for word in folded.replace("'", " ").split() if len(word) >= shortest]
     tokens: list[str] = []
     for word in _WORDS.findall(folded):
-        if is_unspaced(word):
+        if word[0] >= _FIRST_UNSPACED and is_unspaced(word):
             parts = units(word)
             tokens.extend(map(add, parts, parts[1:]) if len(parts) > 1 else parts)
         elif len(word) >= shortest:
@@ -53,18 +54,41 @@ def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, 
     In order, without overlap. Spans count characters of the given text, also where folding
     changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
     """
-    query_stems = frozenset(stems(query_counts(query), language))
-    spans: list[tuple[int, int]] = []
+    query_stems = stems_of(query, language)
+    places = word_places(text)
+    word_stems = stems([word for word, _ in places], language)
+    return joined_spans(
+        [span for stem, (_, span) in zip(word_stems, places, strict=True) if stem in query_stems]
+    )
+
+
+@lru_cache(maxsize=256)
+def stems_of(query: str, language: str) -> frozenset[str]:
+    """Return the stems of the words of a query that count, in the language of a tag."""
+    return frozenset(stems(query_counts(query), language))
+
+
+def word_places(text: str) -> list[tuple[str, tuple[int, int]]]:
+    """Return the words of a text and the spans that they are written in, in order; of scripts
+    without blanks the single characters, too.
+    """
+    if not text.isascii():
+        text = _plain(text)
     if text.isascii():
-        for match in _LONG.finditer(_fold(text)):
-            if stem(match.group(), language) in query_stems:
-                _join_span(spans, *match.span())
-        return spans
+        return [(match[0], match.span()) for match in _LONG.finditer(text.translate(_ASCII))]
     folded, owners = _fold_aligned(text)
-    for token, start, stop in _scan(folded):
-        if stem(token, language) in query_stems:
-            _join_span(spans, owners[start][0], owners[stop - 1][1])
-    return spans
+    return [(word, (owners[start][0], owners[stop - 1][1])) for word, start, stop in _scan(folded)]
+
+
+def joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join the spans that touch or overlap, of those that are in order."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 # Folding
@@ -78,6 +102,7 @@ _UNSPACED_RANGES = (
     "\U00020000-\U0003ffff"  # ideographs
     "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
 )
+_FIRST_UNSPACED = _UNSPACED_RANGES[0]
 _LETTER = f"[^ '{_UNSPACED_RANGES}]"
 _WORDS = re.compile(
     rf"[{_UNSPACED_RANGES}]+"
@@ -121,50 +146,62 @@ def _fold_character(character: str) -> str:
 def _fold(text: str) -> str:
     """Reduce text to folded letters and digits, blanks, and (beyond ASCII) apostrophes."""
     if not text.isascii():
-        for written, plain in _TYPOGRAPHY:
-            text = text.replace(written, plain)
-    if text.isascii():
-        return text.translate(_ASCII)
+        text = _plain(text)
+    return text.translate(_ASCII) if text.isascii() else _fold_beyond_ascii(text)
+
+
+def _plain(text: str) -> str:
+    for written, plain in _TYPOGRAPHY:
+        text = text.replace(written, plain)
+    return text
+
+
+def _fold_beyond_ascii(text: str) -> str:
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     # "İ" folds to "i" and a dot, which nobody types.
     return text.replace("i\u0307", "i").translate(_FOLDING)
 
 
+class _FoldingAlone(dict[str, str | None]):
+    """What characters fold to wherever they stand; None: it depends on those before."""
+
+    def __missing__(self, character: str) -> str | None:
+        first = ord(unicodedata.normalize("NFKC", character)[0])
+        is_joined = unicodedata.category(chr(first)).startswith("M") or first in _JAMO
+        self[character] = result = None if is_joined else _fold_beyond_ascii(character)
+        return result
+
+
+_JAMO = range(0x1100, 0x1200)  # letters that make syllables
+_FOLDING_ALONE = _FoldingAlone()
+
+
 def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Fold text, and return for each folded character the span of the text that it comes from."""
-    folded: list[str] = []
-    owners: list[tuple[int, int]] = []
-    for start, stop in _clusters(text):
-        part = _fold(text[start:stop])
-        folded.append(part)
-        owners += [(start, stop)] * len(part)
-    return "".join(folded), owners
+    spans: list[tuple[int, int]] = []
+    for index, character in enumerate(text):
+        if _FOLDING_ALONE[character] is None and spans and _is_joined(text, spans[-1][0], index):
+            spans[-1] = spans[-1][0], index + 1
+        else:
+            spans.append((index, index + 1))
+    parts = [_FOLDING_ALONE.get(part := text[a:b]) or _fold_beyond_ascii(part) for a, b in spans]
+    owners = [span for span, part in zip(spans, parts, strict=True) for _ in part]
+    return "".join(parts), owners
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the shortest spans that fold independently: letters with marks, syllables of jamo."""
-    start = 0
-    for stop in range(1, len(text)):
-        if _separable(text[start:stop], text[stop]):
-            yield start, stop
-            start = stop
-    if text:
-        yield start, len(text)
-
-
-def _separable(before: str, character: str) -> bool:
-    if character.isascii():
+def _is_joined(text: str, start: int, index: int) -> bool:
+    """Tell whether a character folds together with those from ``start`` on."""
+    if unicodedata.category(text[index]).startswith("M"):
         return True
-    if unicodedata.category(character).startswith("M"):
-        return False
-    return _fold(before + character) == _fold(before) + _fold(character)
+    fold, before, character = _fold_beyond_ascii, text[start:index], text[index]
+    return fold(before + character) != fold(before) + fold(character)
 
 
 def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
     """Yield tokens of folded text with their spans, and single characters of unspaced scripts."""
     for match in _WORDS.finditer(folded):
         word, start = match.group(), match.start()
-        if is_unspaced(word):
+        if word[0] >= _FIRST_UNSPACED and is_unspaced(word):
             borders = [start, *(start + unit.end() for unit in _UNITS.finditer(word))]
             for first, second in chain(pairwise(borders), zip(borders, borders[2:], strict=False)):
                 yield folded[first:second], first, second
@@ -174,7 +211,7 @@ def _scan(folded: str) -> Iterator[tuple[str, int, int]]:
 
 def is_unspaced(word: str) -> bool:
     """Return whether a token is of a script without blanks between words."""
-    return word[0] >= "\u0e00" and _UNSPACED.match(word) is not None
+    return word[0] >= _FIRST_UNSPACED and _UNSPACED.match(word) is not None
 
 
 def units(word: str) -> list[str]:
@@ -185,14 +222,6 @@ def units(word: str) -> list[str]:
 def is_lone(word: str) -> bool:
     """Return whether a token is a single character of an unspaced script, with its signs."""
     return is_unspaced(word) and _UNITS.fullmatch(word) is not None
-
-
-def _join_span(spans: list[tuple[int, int]], start: int, end: int) -> None:
-    """Append a span, or extend the last one if they touch."""
-    if spans and start <= spans[-1][1]:
-        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
-    else:
-        spans.append((start, end))
 
 
 def query_counts(query: str) -> dict[str, int]:

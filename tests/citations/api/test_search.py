@@ -148,6 +148,24 @@ def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:
         assert how["formula"].startswith(f"{passage['score']:.4f}")
 
 
+def test_an_explanation_says_of_other_hits_why_they_are_not_listed(
+    asking: Client, talks: list[Source]
+) -> None:
+    result = search(asking, q="network networks", explain=True, limit=1)
+    assert {hit["rule"] for hit in result["dropped"]} <= {"limit", "floor", "neighbour"}
+    assert [hit["rank"] for hit in result["dropped"]] == sorted(
+        hit["rank"] for hit in result["dropped"]
+    )
+    assert search(asking, q="network networks", limit=1)["dropped"] == []
+
+
+def test_one_passage_is_looked_for(asking: Client, talks: list[Source]) -> None:
+    (passage,) = search(asking, q="missing page")["passages"]
+    traced = search(asking, q="missing page", find=passage["link"])["traced"]
+    assert (traced["chunk"], traced["number"], traced["rule"]) == (passage["chunk"], 1, None)
+    problem(asking.get(f"{V1}search", {"q": "page", "find": "1"}), 404, "passage_not_found")
+
+
 def test_what_is_said_again_elsewhere_is_named_beside_it(
     asking: Client, collection: Collection, talks: list[Source]
 ) -> None:
@@ -234,6 +252,7 @@ def test_nobody_finds_what_they_may_not_read(
     make_source(make_video(own, key="mine", title="My own"), texts=[LEARNING[1]])
     result = search(stranger, q="missing page", explain=True, limit=50)
     assert [passage["title"] for passage in result["passages"]] == ["My own"]
+    assert result["dropped"] == []
     assert result["passages"][0]["duplicates"] == []
     assert search(asking, q="missing page")["passages"][0]["duplicates"] == []
     for named in ({"source_id": str(talks[0].uuid)}, {"source_id": "bread"}):

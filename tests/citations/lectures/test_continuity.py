@@ -10,7 +10,6 @@ from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures.continuity import RecentCitation
 from citations.models import LectureSession, Source, Window
-from citations.passages import SignShare
 from citations.providers.weights import MINILM
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
@@ -24,7 +23,13 @@ SAID = "The sum of the first numbers is half of the last one times the one after
 GAUSS = "Gauss found the sum of the first numbers by the last one, a boy in school at the time."
 LAST = RecentCitation(age=1, source=1, ordinal=10, heading="Sums › Proof")
 UNLIKELY = Relevance(
-    order=0.5, likelihood=0.4, is_likely=False, base=-1.0, shares=(SignShare("words", 1.0, 1.0),)
+    order=0.5,
+    likelihood=0.4,
+    is_likely=False,
+    base=-1.0,
+    signs=("words",),
+    values=(1.0,),
+    added=(1.0,),
 )
 
 

@@ -400,7 +400,7 @@ def test_ranks_are_the_order_of_the_scores_that_are_sent_with_them(
         NearPassage(
             cast(Candidate, number),
             0.9 - number / 100,
-            Relevance(order=order, likelihood=likelihood, is_likely=True, base=0.0, shares=()),
+            Relevance(order=order, likelihood=likelihood, is_likely=True, base=0.0),
         )
         for number, (order, likelihood) in enumerate(judged)
     ]
@@ -423,9 +423,7 @@ def test_the_citations_of_a_window_are_stored_by_the_score_that_is_sent(
 
     def judged(_: str, candidates: Sequence[Any], **__: Any) -> list[Relevance]:
         return [
-            Relevance(
-                order=0.9, likelihood=0.8 + n / 100, is_likely=True, base=2 - n / 100, shares=()
-            )
+            Relevance(order=0.9, likelihood=0.8 + n / 100, is_likely=True, base=2 - n / 100)
             for n in range(len(candidates))
         ]
 

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.lexical.query import parse
+from citations.text.passage_text import read
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.text.tokenizer import MAX_QUERY_WORDS, tokenize
 
@@ -191,4 +192,4 @@ def test_single_letters_and_digits_count_in_phrases() -> None:
     ],
 )
 def test_a_query_is_in_a_text_word_for_word_as_a_phrase_or_as_a_whole(written, is_verbatim):
-    assert parse(written).is_verbatim_in("And the loss falls slowly.") is is_verbatim
+    assert parse(written).is_verbatim_in(read("And the loss falls slowly.")) is is_verbatim

@@ -17,7 +17,6 @@ from citations.text.sentences import (
     gap_patterns,
     is_listing,
     log_odds_of_ends,
-    nearest_sentence,
     split,
 )
 
@@ -228,34 +227,6 @@ def test_a_piece_of_a_table_of_contents_is_told_from_a_sentence_with_numbers(
     sentence: str, listing: bool
 ) -> None:
     assert is_listing(sentence) is listing
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "language", "sentence"),
-    [
-        (
-            "It is what it is for all of us. Engines are heated. It was there, and so it was.",
-            "so what is it that heats an engine",
-            "en",
-            "Engines are heated.",
-        ),
-        (
-            "Erst das Bild. Die Netze lernen es. Dann nichts.",
-            "ein Netz lernt",
-            "de",
-            "Die Netze lernen es.",
-        ),
-        ("Nothing of it. Nor of that.", "photosynthesis", "", "Nothing of it."),
-        ("", "anything", "", ""),
-    ],
-)
-def test_the_nearest_sentence_has_most_of_the_words_in_any_form_not_the_most_common_ones(
-    text: str, words: str, language: str, sentence: str
-) -> None:
-    start, stop = nearest_sentence(
-        text, words, language, stops={"what", "is", "it", "that", "so", "an", "for", "all", "us"}
-    )
-    assert text[start:stop] == sentence
 
 
 # Where no stop tells

@@ -462,6 +462,17 @@ def test_settings_that_name_another_model_are_told_and_the_words_are_searched(
     assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
 
 
+def test_what_was_found_but_is_not_listed_says_why(
+    page: Client, source: Source, collection: Collection
+) -> None:
+    make_source(make_video(collection, key="again", title="Again"), texts=[TEXTS[1]])
+    html = text_of(page.get("/search/?q=network&mode=words"))
+    _, why = html.split("Not listed, as this one is:", 1)
+    assert "says almost the same as a better passage" in why
+    _, how = html.split("Found, but not listed:", 1)
+    assert "says almost the same as a better passage" in how
+
+
 def test_why_a_passage_is_a_hit_is_said_and_drawn_before_the_numbers(
     page: Client, source: Source
 ) -> None:

@@ -118,6 +118,27 @@ def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
         assert expected in output
 
 
+def test_an_explanation_names_what_is_not_listed_and_why(kb: Kb, talks: list[Source]) -> None:
+    options = ("--mode", "words", "--limit", 1, "--explain")
+    dropped = kb("search", "network networks", *options, "--json").json["dropped"]
+    assert dropped
+    assert {hit["rule"] for hit in dropped} <= {"limit", "floor", "neighbour"}
+    output = kb("search", "network networks", *options).out
+    assert "Found, but not listed" in output
+    assert "below the last passage that is listed" in output
+
+
+def test_one_passage_is_looked_for(kb: Kb, talks: list[Source]) -> None:
+    words = " ".join(LEARNING[1].split()[:4])
+    output = kb("search", "missing page", "--mode", "words", "--find", words).out
+    assert "It is number 1 of the list." in output
+    assert "by words #1" in output
+    output = kb("search", "bread", "--mode", "words", "--find", words).out
+    assert "It is not listed: too far down by words and by meaning to be compared." in output
+    assert "Neither words nor meaning find it" in output
+    assert kb("search", "bread", "--find", "words of nobody", code=3).err
+
+
 def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None:
     assert search(kb, "zebra", "--mode", "words") == []
     assert "zebra" in kb("search", "zebra", "--mode", "words").out

@@ -1,0 +1,150 @@
+"""Count the Python calls of the trips that people make most: they are the same on every machine.
+
+Run ``python bench/calls.py`` from the repository. It makes a library of the samples in a temporary
+folder, makes each trip twice, and counts the second: functions of Python, of the calling
+thread (models compute in others). It prints a table and writes it into ``bench/RESULTS.md``.
+"""
+
+import platform
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from statistics import fmean
+from time import process_time
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from harness.environment import boot, command
+
+boot()
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from harness.report import publish, table
+
+from citations import samples
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Chunk, Source
+from citations.notebook import questions as notebook_questions
+from citations.search import pipeline as search_pipeline
+from kbsite.callers import SignedInCaller, everything
+from kbsite.cli.users import owner
+from kbsite.mcp import tools
+from kbsite.mcp.tool_inputs import SearchKnowledgeBase
+from transcripts import samples as talks
+from transcripts.adding import storage
+from transcripts.models import Collection
+
+QUESTIONS: Final = (
+    "Why does a service say no?",
+    "how does BM25 rank documents",
+    "timeouts and retries",
+    "Why do captions have times?",
+)
+MISSPELT: Final = "What is a tokken bucket?"  # nothing answers it, and a word is corrected
+ROUNDS: Final = 20  # of which CPU time is the mean
+
+
+class Trip(NamedTuple):
+    """A trip: its calls, its queries of the database, and its CPU time (ms of this process)."""
+
+    name: str
+    calls: int
+    queries: int
+    cpu: float
+
+
+def main() -> None:
+    """Count, print, and replace this benchmark's section of the results."""
+    samples.load()
+    ingest_pipeline.index_words()
+    discovery.adopt()
+    for source in Source.objects.order_by("pk"):
+        ingest_pipeline.ingest(source.pk)
+    trips = [*asking(), uploading()]
+    publish(
+        "Calls of a trip",
+        f"{command()}: functions of Python that a trip calls in its thread when it is made again,"
+        " in a library of the samples; they are the same on every machine. *SQL* are its"
+        f" statements, *CPU* the mean of {ROUNDS} more trips, in ms. Questions are"
+        f" {len(QUESTIONS)} that the samples answer, and one with a misspelt word that they do"
+        f" not. Python {platform.python_version()}.",
+        table(
+            ("trip", "calls", "SQL", "CPU"),
+            [(trip.name, trip.calls, trip.queries, f"{trip.cpu:.1f}") for trip in trips],
+        ),
+    )
+
+
+def asking() -> list[Trip]:
+    """Count the trips of questions: the mean over all of them."""
+    user = owner()
+    caller = SignedInCaller(user=user, scope=everything())
+
+    def search(question: str) -> object:
+        return search_pipeline.search(caller.scope, question, for_readers=True)
+
+    def search_over_mcp(question: str) -> object:
+        return tools.search_knowledge_base(caller, SearchKnowledgeBase(query=question))
+
+    def ask(question: str) -> object:
+        answer = notebook_questions.ask_first(caller.scope, user, question)
+        return list(notebook_questions.respond(caller.scope, user, answer))
+
+    ways: dict[str, Callable[[str], object]] = {
+        "search, 10 results": search,
+        "search over MCP, 8 of up to 50": search_over_mcp,
+        "ask, no language model": ask,
+    }
+    trips = []
+    for name, way in ways.items():
+        made = [counted(name, partial(way, question)) for question in QUESTIONS]
+        calls, queries, cpu = map(fmean, zip(*(trip[1:] for trip in made), strict=True))
+        trips.append(Trip(name, round(calls), round(queries), cpu))
+    corrected = counted("search, a word corrected", partial(search, MISSPELT))
+    return [trips[0], corrected, *trips[1:]]
+
+
+def uploading() -> Trip:
+    """Count the upload of a caption file up to its chunks, which words find."""
+    data = next(talks.FOLDER.glob(f"{talks.SHORT}.*.vtt")).read_bytes()
+    shelf = Collection.objects.default()
+    numbers = iter(range(1_000))
+
+    def upload() -> object:
+        number = next(numbers)
+        body = data + f"\n\n01:00:00.000 --> 01:00:02.000\nThis is file {number}.\n".encode()
+        stored = storage.add_captions(shelf, body, name="a.en.vtt", key=f"file-{number}")
+        ingest_pipeline.index_words()
+        assert Chunk.objects.filter(source__transcript=stored.transcript).exists()
+        return stored
+
+    return counted("caption file → chunks", upload)
+
+
+def counted(name: str, trip: Callable[[], object]) -> Trip:
+    """Make a trip twice and count the second; then time more."""
+    trip()
+    counts: Counter[str] = Counter()
+
+    def note(_: FrameType, event: str, __: Any) -> None:
+        counts[event] += 1
+
+    with CaptureQueriesContext(connection) as queries:
+        trip()
+    sys.setprofile(note)
+    try:
+        trip()
+    finally:
+        sys.setprofile(None)
+    started = process_time()
+    for _ in range(ROUNDS):
+        trip()
+    cpu = (process_time() - started) * 1000 / ROUNDS
+    return Trip(name, counts["call"], len(queries), cpu)
+
+
+if __name__ == "__main__":
+    main()
