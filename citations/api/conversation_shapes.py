@@ -10,8 +10,8 @@ from pydantic import AliasPath, StringConstraints, WithJsonSchema, model_validat
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.schemas.answers import ReplyOut
-from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, SlugOrName, Whole, Words
-from transcripts.schemas import Count, Shape
+from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, Whole, Words
+from transcripts.schemas import Count, Shape, SlugOrName
 from transcripts.text.queries import MAX_QUESTION
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]

@@ -27,19 +27,10 @@ from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import (
-    BIGGEST_ID,
-    BodyIn,
-    Filled,
-    Id,
-    PageIn,
-    SlugOrName,
-    Text,
-    Words,
-    responses,
-)
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, Id, PageIn, Words, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
+from transcripts.schemas import SlugOrName, Text
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]

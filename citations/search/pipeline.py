@@ -31,6 +31,7 @@ from citations.passages import (
 )
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates, fusion, judgments, neighbours
 from citations.search.candidates import (
     FETCH,
@@ -51,7 +52,6 @@ from transcripts.core.scope import Scope
 from transcripts.text.queries import empty_query
 from transcripts.text.tokenizer import matched_spans
 
-MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
 JUDGED_BY_WORDS = (

@@ -15,6 +15,7 @@ from kbsite.library import add_local
 from kbsite.library.add_local import LocalReport
 from kbsite.library.add_options import AddOptions
 from kbsite.library.database import open_collection
+from kbsite.library.remote import RemoteLibrary
 from transcripts.library import activity
 
 
@@ -62,13 +63,13 @@ def add(
         wait=wait,
     )
     report: LocalReport | RemoteReport
-    if remote := chosen_library():
-        with remote:
-            report = add_remote.add_targets(remote, collection, targets, options, quiet=as_json)
-    else:
-        with progress(quiet=as_json) as bar:
-            report = add_local.add_targets(open_collection(collection), targets, options, bar)
-        activity.annotate(everything(), report.jobs)
+    with chosen_library() as library:
+        if isinstance(library, RemoteLibrary):
+            report = add_remote.add_targets(library, collection, targets, options, quiet=as_json)
+        else:
+            with progress(quiet=as_json) as bar:
+                report = add_local.add_targets(open_collection(collection), targets, options, bar)
+            activity.annotate(everything(), report.jobs)
     if as_json:
         print_json(report.shape())
     elif isinstance(report, LocalReport):

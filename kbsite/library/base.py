@@ -1,18 +1,20 @@
 """What a program can do with a library, wherever it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
+from citations.errors import ConversationNotFound, SourceNotFound
 from citations.library.filters import Filter
 from citations.passages import SearchMode
 from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.search import SearchOut
-from transcripts.text.timecodes import milliseconds
+from citations.schemas.filters import MAX_VALUES
+from citations.schemas.search import SearchOut, SourceOut
+from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
 Target = str | PathLike[str]
@@ -51,49 +53,60 @@ class Library(ABC):
         *,
         limit: int = 10,
         mode: Mode = "both",
-        collections: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        channels: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        since: date | None = None,
-        until: date | None = None,
-        start: float | None = None,
-        end: float | None = None,
         rerank: bool = True,
         explain: bool = False,
+        **filter: Any,
     ) -> SearchOut:
         """Return the passages that answer a query best, best first.
 
-        A filter matches any of its values; all filters must match. ``since`` and ``until`` are
-        days of publication, ``start`` and ``end`` seconds in recordings.
+        ``filter`` takes what ``Filter`` has: ``collections``, ``sources``, ``speakers`` and so on.
+        Any value of a part matches; all parts must match. Times are seconds in recordings.
         """
-        filter = Filter(
-            collections=tuple(collections),
-            sources=tuple(sources),
-            kinds=tuple(kinds),
-            channels=tuple(channels),
-            tags=tuple(tags),
-            languages=tuple(languages),
-            since=since,
-            until=until,
-            start=milliseconds(start),
-            end=milliseconds(end),
-        )
         options = {"limit": limit, "mode": SearchMode(mode), "rerank": rerank, "explain": explain}
-        return self._search(query, filter, **options)
+        return self._search(query, Filter(**filter), **options)
+
+    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        """Return the sources with these ids, or of these videos, as far as they exist by now."""
+        sources: list[SourceOut] = []
+        for first in range(0, len(ids), MAX_VALUES):
+            with suppress(SourceNotFound):  # a worker has not come to a new recording yet
+                sources += self._list_sources(ids[first : first + MAX_VALUES])
+        return sources
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
         collections = (collection,) if collection else ()
         return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
 
+    @abstractmethod
+    def answer(
+        self,
+        question: str,
+        *,
+        collection: str = "",
+        sources: Sequence[str] = (),
+        follow_up: bool = False,
+    ) -> Iterator[AnswerStep]:
+        """Answer a question step by step, and keep the answer among the user's conversations.
+
+        ``follow_up`` goes on with the latest of them, and its sources. Raises
+        ``ConversationNotFound``.
+        """
+
     def verify(
         self, quote: str, *, source: str = "", collections: Sequence[str] = ()
     ) -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
         return self._verify(quote, source, Filter(collections=tuple(collections)))
+
+    @abstractmethod
+    def search_recording(
+        self, video_id: str, query: str, *, collection: str = "", language: str = ""
+    ) -> VideoSearchOut:
+        """Return the segments of a recording that have a query's words, best first.
+
+        Its transcript is enough: it need not be indexed.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -104,6 +117,9 @@ class Library(ABC):
 
     @abstractmethod
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
+
+    @abstractmethod
+    def _list_sources(self, ids: Sequence[str]) -> list[SourceOut]: ...
 
     @abstractmethod
     def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
@@ -121,3 +137,9 @@ class Library(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def no_conversation() -> ConversationNotFound:
+    return ConversationNotFound(
+        "There is no conversation to continue.", hint="Ask a first question."
+    )

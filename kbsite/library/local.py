@@ -1,22 +1,28 @@
 """The library of this machine, in this process; a running server may use it at the same time."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db import connections
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import FinalEvent
-from citations.library.filters import Filter
+from citations.answers.answer import ClaimEvent, FinalEvent, Progress
+from citations.library.filters import Filter, matching
+from citations.models import Conversation
+from citations.notebook import answers, conversations, questions
 from citations.quotes import verification
-from citations.schemas.answers import QuoteCheckOut, ReplyOut
-from citations.schemas.search import SearchOut
+from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
+from citations.schemas.search import SearchOut, SourceOut
 from citations.search import pipeline as search_pipeline
 from kbsite.accounts.auth import everything
 from kbsite.library.add_local import add_targets
 from kbsite.library.add_options import AddOptions
-from kbsite.library.base import Library
+from kbsite.library.base import AnswerStep, Library, no_conversation
 from kbsite.library.database import open_collection, open_database
 from kbsite.library.progress import TaskProgress
+from transcripts.core.scope import Scope
+from transcripts.library import reading
+from transcripts.schemas import VideoSearchOut
 
 
 class LocalLibrary(Library):
@@ -27,6 +33,31 @@ class LocalLibrary(Library):
 
     def close(self) -> None:
         connections.close_all()
+
+    def answer(
+        self,
+        question: str,
+        *,
+        collection: str = "",
+        sources: Sequence[str] = (),
+        follow_up: bool = False,
+    ) -> Iterator[AnswerStep]:
+        scope = everything()
+        if follow_up:
+            conversation = _latest_conversation(scope, collection)
+            answer = questions.ask(scope, None, conversation, question)
+        else:
+            answer = questions.ask_first(
+                scope, None, question, collection=collection, sources=tuple(sources)
+            )
+        for event in questions.respond(scope, None, answer):
+            match event:
+                case Progress():
+                    yield event
+                case ClaimEvent(claim=claim):
+                    yield ClaimOut.model_validate(claim)
+        record = answers.of_conversation(scope, answer.conversation)[-1]
+        yield TracedReplyOut.model_validate(record)
 
     def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
         options = AddOptions(**about, wait=wait)
@@ -41,6 +72,18 @@ class LocalLibrary(Library):
         )
         return SearchOut.model_validate(results)
 
+    def search_recording(
+        self, video_id: str, query: str, *, collection: str = "", language: str = ""
+    ) -> VideoSearchOut:
+        video = reading.find_video(everything(), video_id, collection=collection)
+        result = reading.search(video, query, language=language, limit=reading.MAX_HITS)
+        return VideoSearchOut.model_validate(result)
+
+    def _list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        sources = matching(everything(), Filter(sources=tuple(ids)))
+        detailed = sources.select_related("collection", "video", "document")
+        return list(map(SourceOut.model_validate, detailed))
+
     def _ask(self, question: str, filter: Filter) -> ReplyOut:
         events = answer_pipeline.ask(everything(), question, filter=filter)
         (reply,) = (event.reply for event in events if isinstance(event, FinalEvent))
@@ -49,3 +92,10 @@ class LocalLibrary(Library):
     def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
         checked = verification.verify(everything(), quote, source=source, filter=filter)
         return QuoteCheckOut.model_validate(checked)
+
+
+def _latest_conversation(scope: Scope, collection: str) -> Conversation:
+    page = conversations.list_conversations(scope, None, collection=collection, own=True, limit=1)
+    if not page.conversations:
+        raise no_conversation()
+    return page.conversations[0]

@@ -2,23 +2,23 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote
 
 from citations.answers.answer import Progress
-from citations.errors import ConversationNotFound, SourceNotFound
-from citations.library.filters import MAX_VALUES, Filter
+from citations.library.filters import Filter
 from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
+from citations.schemas.filters import MAX_VALUES
 from citations.schemas.search import FilesOut, SearchOut, SourceOut, SourcesOut
-from kbsite.library.base import AnswerStep, Library
+from kbsite.library.base import AnswerStep, Library, no_conversation
 from kbsite.library.connection import Connection, problem_of
 from transcripts.core.error_codes import rebuilt
 from transcripts.core.errors import InvalidInput
-from transcripts.schemas import JobOut, StoredOut, VideoOut, VideoReadingOut
-from transcripts.text.timecodes import seconds
+from transcripts.library.reading import MAX_HITS
+from transcripts.schemas import JobOut, StoredOut, VideoOut, VideoReadingOut, VideoSearchOut
 
 POLL_SECONDS: Final = 0.5
 
@@ -40,11 +40,6 @@ class RemoteLibrary(Library):
         sources: Sequence[str] = (),
         follow_up: bool = False,
     ) -> Iterator[AnswerStep]:
-        """Answer a question step by step, and keep the answer among the user's conversations.
-
-        ``follow_up`` goes on with the latest of them, and its sources. Raises
-        ``ConversationNotFound``.
-        """
         about: dict[str, Any] = {"collection": collection, "sources": list(sources)}
         if follow_up:
             about = {"conversation_id": self._latest_conversation(collection)}
@@ -83,17 +78,7 @@ class RemoteLibrary(Library):
     def read(self, video_id: str, **options: Any) -> VideoReadingOut:
         """Read a transcript: whole if it is short, else a preview, or what is ``wanted`` of it."""
         parameters = {name: value for name, value in options.items() if value not in (None, "")}
-        path = f"transcripts/{quote(video_id, safe='')}"
-        return self._server.read(VideoReadingOut, "GET", path, params=parameters)
-
-    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
-        """Return the sources with these ids, or of these videos, as far as they exist by now."""
-        sources: list[SourceOut] = []
-        for first in range(0, len(ids), MAX_VALUES):
-            params = {"source_id": ids[first : first + MAX_VALUES], "limit": MAX_VALUES}
-            with suppress(SourceNotFound):  # a worker has not come to a new recording yet
-                sources += self._server.read(SourcesOut, "GET", "sources", params=params).sources
-        return sources
+        return self._server.read(VideoReadingOut, "GET", _transcript(video_id), params=parameters)
 
     def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
         path, about = Path(target), {**about, "collection": collection}
@@ -115,8 +100,19 @@ class RemoteLibrary(Library):
         return ids
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:
-        parameters = {"q": query, **options, **_parameters(filter)}
+        parameters = {"q": query, **options, **filter.given()}
         return self._server.read(SearchOut, "GET", "search", params=parameters)
+
+    def search_recording(
+        self, video_id: str, query: str, *, collection: str = "", language: str = ""
+    ) -> VideoSearchOut:
+        choice = {"collection": collection, "language": language, "limit": MAX_HITS}
+        path = f"{_transcript(video_id)}/search"
+        return self._server.read(VideoSearchOut, "GET", path, params={"query": query, **choice})
+
+    def _list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        params = {"source_id": ids, "limit": MAX_VALUES}
+        return self._server.read(SourcesOut, "GET", "sources", params=params).sources
 
     def _ask(self, question: str, filter: Filter) -> ReplyOut:
         collection = "".join(filter.collections)  # one at most
@@ -133,9 +129,7 @@ class RemoteLibrary(Library):
         params = {"own": True, "limit": 1, "collection": collection}
         latest = self._server.call("GET", "conversations", params=params)["conversations"]
         if not latest:
-            raise ConversationNotFound(
-                "There is no conversation to continue.", hint="Ask a first question."
-            )
+            raise no_conversation()
         return str(latest[0]["id"])
 
     def _wait_for_job(self, job: JobOut) -> list[str]:
@@ -155,21 +149,8 @@ def count_unfinished(ids: Sequence[str], sources: Sequence[SourceOut]) -> int:
     return indexing + sum(name not in names for name in ids)
 
 
-def _parameters(filter: Filter) -> dict[str, Any]:
-    """Return a filter as the parameters of a search; those that restrict nothing are left out."""
-    parameters: Mapping[str, Any] = {
-        "collection": filter.collections,
-        "source_id": filter.sources,
-        "kind": filter.kinds,
-        "channel": filter.channels,
-        "tag": filter.tags,
-        "language": filter.languages,
-        "since": filter.since and filter.since.isoformat(),
-        "until": filter.until and filter.until.isoformat(),
-        "start": seconds(filter.start),
-        "end": seconds(filter.end),
-    }
-    return {name: value for name, value in parameters.items() if value not in (None, ())}
+def _transcript(video_id: str) -> str:
+    return f"transcripts/{quote(video_id, safe='')}"
 
 
 def _is_file(path: Path) -> bool:

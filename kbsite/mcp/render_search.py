@@ -36,7 +36,7 @@ def render_search(results: Results, arguments: SearchKnowledgeBase) -> str:
     rows = list(map(PassageOut.model_validate, results.passages))
     head = _search_head(results)
     room = arguments.budget - CURSOR - tokens(head) - tokens(_READ_ON)
-    shown = [_fit(row, room=room) for row in rows[offset : offset + arguments.max_results]]
+    shown = [_fit(row, room=room) for row in rows[offset : offset + arguments.limit]]
     tail = _READ_ON if shown else ""
     return page(head, shown, _passage_line, arguments, total=len(rows), tail=tail)
 

@@ -14,9 +14,9 @@ from mcp_types import CallToolResult, Icon, ToolAnnotations
 from citations.library import sources
 from citations.library.filters import Filter
 from citations.notebook import answers, conversations, questions
-from citations.passages import SearchMode
 from citations.quotes import verification
 from citations.schemas.answers import ReplyOut
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import pipeline
 from kbsite.accounts.auth import Caller
 from kbsite.mcp import (
@@ -134,8 +134,8 @@ def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase
     results = pipeline.search(
         by.scope,
         arguments.query,
-        mode=SearchMode(arguments.mode),
-        limit=pipeline.MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
+        mode=arguments.mode,
+        limit=MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
         filter=arguments.filter,
         explain=arguments.explain,
         for_readers=True,
@@ -209,7 +209,7 @@ def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
     """
     page = sources.list_sources(
         by.scope,
-        arguments.filter,
+        Filter.of(arguments),
         words=arguments.query,
         state="" if arguments.state == tool_inputs.ANY else arguments.state,
         offset=arguments.position[0],
