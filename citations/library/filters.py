@@ -133,7 +133,8 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     """
     _check(filter)
     chunks, hides = _count_readable(scope)
-    sources, speakers = None, ()
+    sources = None
+    speakers: tuple[str, ...] = ()
     # Callers who see every chunk search the whole index, without a list of sources.
     if hides or filter.narrows_sources:
         indexed = matching(scope, filter).filter(chunk_count__gt=0)

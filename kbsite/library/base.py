@@ -2,18 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
-from citations.errors import ConversationNotFound, SourceNotFound
+from citations.errors import ConversationNotFound
 from citations.library.filters import Filter
 from citations.passages import SearchMode
 from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.filters import MAX_VALUES
 from citations.schemas.search import SearchOut, SourceOut
+from kbsite.library.add_options import AddOptions
+from kbsite.library.add_report import AddReport
+from kbsite.library.progress import TaskProgress
 from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
@@ -44,8 +45,19 @@ class Library(ABC):
         The content of a file decides whether it is a transcript or a document. ``wait`` until it
         is found by words and by meaning; else an address returns no id yet.
         """
-        about = {"title": title, "language": language, "tags": tuple(tags)}
-        return self._add(fspath(target), collection, wait=wait, **about)
+        options = AddOptions(
+            collection=collection, title=title, language=language, tags=tuple(tags), wait=wait
+        )
+        report = self.add_all([fspath(target)], options, TaskProgress())
+        if report.failure:
+            raise report.failure
+        return report.ids()
+
+    @abstractmethod
+    def add_all(
+        self, targets: Sequence[str], options: AddOptions, progress: TaskProgress
+    ) -> AddReport:
+        """Add files, folders and addresses; one that fails does not stop the others."""
 
     def search(
         self,
@@ -65,13 +77,9 @@ class Library(ABC):
         options = {"limit": limit, "mode": SearchMode(mode), "rerank": rerank, "explain": explain}
         return self._search(query, Filter(**filter), **options)
 
+    @abstractmethod
     def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
         """Return the sources with these ids, or of these videos, as far as they exist by now."""
-        sources: list[SourceOut] = []
-        for first in range(0, len(ids), MAX_VALUES):
-            with suppress(SourceNotFound):  # a worker has not come to a new recording yet
-                sources += self._list_sources(ids[first : first + MAX_VALUES])
-        return sources
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
@@ -113,13 +121,7 @@ class Library(ABC):
         """Let go of the library; later calls fail."""
 
     @abstractmethod
-    def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]: ...
-
-    @abstractmethod
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
-
-    @abstractmethod
-    def _list_sources(self, ids: Sequence[str]) -> list[SourceOut]: ...
 
     @abstractmethod
     def _ask(self, question: str, filter: Filter) -> ReplyOut: ...

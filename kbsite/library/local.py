@@ -1,12 +1,14 @@
 """The library of this machine, in this process; a running server may use it at the same time."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import connections
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, FinalEvent, Progress
+from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
 from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
@@ -15,10 +17,11 @@ from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedR
 from citations.schemas.search import SearchOut, SourceOut
 from citations.search import pipeline as search_pipeline
 from kbsite.accounts.auth import everything
-from kbsite.library.add_local import add_targets
+from kbsite.library import add_local
 from kbsite.library.add_options import AddOptions
+from kbsite.library.add_report import AddReport
 from kbsite.library.base import AnswerStep, Library, no_conversation
-from kbsite.library.database import open_collection, open_database
+from kbsite.library.database import open_database
 from kbsite.library.progress import TaskProgress
 from transcripts.core.scope import Scope
 from transcripts.library import reading
@@ -59,12 +62,19 @@ class LocalLibrary(Library):
         record = answers.of_conversation(scope, answer.conversation)[-1]
         yield TracedReplyOut.model_validate(record)
 
-    def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
-        options = AddOptions(**about, wait=wait)
-        report = add_targets(open_collection(collection), [target], options, TaskProgress())
-        if report.failure:
-            raise report.failure
-        return report.ids()
+    def add_all(
+        self, targets: Sequence[str], options: AddOptions, progress: TaskProgress
+    ) -> AddReport:
+        return add_local.add_targets(targets, options, progress)
+
+    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        found: list[SourceOut] = []
+        for reference in ids:
+            with suppress(SourceNotFound):
+                sources = matching(everything(), Filter(sources=(reference,)))
+                detailed = sources.select_related("collection", "video", "document")
+                found += map(SourceOut.model_validate, detailed)
+        return found
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:
         results = search_pipeline.search(
@@ -78,11 +88,6 @@ class LocalLibrary(Library):
         video = reading.find_video(everything(), video_id, collection=collection)
         result = reading.search(video, query, language=language, limit=reading.MAX_HITS)
         return VideoSearchOut.model_validate(result)
-
-    def _list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
-        sources = matching(everything(), Filter(sources=tuple(ids)))
-        detailed = sources.select_related("collection", "video", "document")
-        return list(map(SourceOut.model_validate, detailed))
 
     def _ask(self, question: str, filter: Filter) -> ReplyOut:
         events = answer_pipeline.ask(everything(), question, filter=filter)
