@@ -11,12 +11,13 @@ from rich.text import Text
 from citations.answers.answer import MORE, Progress
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
+from citations.errors import ConversationNotFound
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
-from kbsite.library.base import AnswerStep
+from kbsite.library.base import AnswerStep, Library
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 
 NEAREST_SHOWN: Final = 280  # characters of a nearest passage
@@ -49,8 +50,9 @@ def ask(
             hint="Leave --in out, or ask without --follow-up.",
         )
     with chosen_library() as library:
+        conversation = _latest_conversation(library, collection) if follow_up else ""
         steps = library.answer(
-            question, collection=collection, sources=inside or (), follow_up=follow_up
+            question, collection=collection, sources=inside or (), conversation=conversation
         )
         reply = _follow(steps, quiet=as_json)
     if as_json:
@@ -59,6 +61,15 @@ def ask(
     _print_citations(reply)
     if trace:
         _print_trace(reply)
+
+
+def _latest_conversation(library: Library, collection: str) -> str:
+    """Return the id of the latest conversation. Raises ``ConversationNotFound``."""
+    for conversation in library.list_conversations(collection=collection, limit=1):
+        return str(conversation.id)
+    raise ConversationNotFound(
+        "There is no conversation to continue.", hint="Ask without --follow-up."
+    )
 
 
 def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:

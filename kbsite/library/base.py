@@ -7,11 +7,17 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
-from citations.errors import ConversationNotFound
 from citations.library.filters import Filter
 from citations.passages import SearchMode
-from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.search import SearchOut, SourceOut
+from citations.schemas.answers import (
+    AskedEventOut,
+    ClaimEventOut,
+    QuoteCheckOut,
+    ReplyOut,
+    TracedReplyOut,
+)
+from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from kbsite.library.add_options import AddOptions
 from kbsite.library.add_report import AddReport
 from kbsite.library.progress import TaskProgress
@@ -19,8 +25,8 @@ from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
 Target = str | PathLike[str]
-AnswerStep: TypeAlias = Progress | ClaimOut | TracedReplyOut
-"""A step of an answer: a stage begins, a claim was checked; at the end the whole answer."""
+AnswerStep: TypeAlias = AskedEventOut | Progress | ClaimEventOut | TracedReplyOut
+"""A step of an answer: it has ids, a stage begins, a claim was checked; at the end all of it."""
 
 
 class Library(ABC):
@@ -93,19 +99,31 @@ class Library(ABC):
         *,
         collection: str = "",
         sources: Sequence[str] = (),
-        follow_up: bool = False,
+        conversation: str = "",
     ) -> Iterator[AnswerStep]:
-        """Answer a question step by step, and keep the answer among the user's conversations.
-
-        ``follow_up`` goes on with the latest of them, and its sources. Raises
-        ``ConversationNotFound``.
+        """Answer a question step by step, and keep the answer among the user's conversations: in
+        this one (an id), about its sources, by default in a new one.
         """
+
+    @abstractmethod
+    def list_conversations(
+        self, *, collection: str = "", limit: int = 25
+    ) -> list[ConversationSummaryOut]:
+        """Return the user's own conversations, about a collection if one is given, latest first."""
+
+    @abstractmethod
+    def read_conversation(self, conversation: str) -> list[TracedReplyOut]:
+        """Return the answers of a conversation (an id), in order."""
 
     def verify(
         self, quote: str, *, source: str = "", collections: Sequence[str] = ()
     ) -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
         return self._verify(quote, source, Filter(collections=tuple(collections)))
+
+    @abstractmethod
+    def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
+        """Return the newest sources with all of the words in title, author or recording's id."""
 
     @abstractmethod
     def search_recording(
@@ -115,6 +133,11 @@ class Library(ABC):
 
         Its transcript is enough: it need not be indexed.
         """
+
+    @property
+    @abstractmethod
+    def is_served(self) -> bool:
+        """Whether the addresses of its pages can be opened now."""
 
     @abstractmethod
     def close(self) -> None:
@@ -127,7 +150,7 @@ class Library(ABC):
     def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
 
     @abstractmethod
-    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut: ...
+    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self
@@ -139,9 +162,3 @@ class Library(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def no_conversation() -> ConversationNotFound:
-    return ConversationNotFound(
-        "There is no conversation to continue.", hint="Ask a first question."
-    )

@@ -2,28 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, FinalEvent, Progress
 from citations.errors import SourceNotFound
+from citations.library import sources as library_sources
 from citations.library.filters import Filter, matching
-from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
 from citations.quotes import verification
-from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.search import SearchOut, SourceOut
+from citations.schemas.answers import (
+    AskedEventOut,
+    ClaimEventOut,
+    QuoteCheckOut,
+    ReplyOut,
+    TracedReplyOut,
+)
+from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from citations.search import pipeline as search_pipeline
 from kbsite.accounts.auth import everything
-from kbsite.library import add_local
+from kbsite.library import add_local, server_lock
 from kbsite.library.add_options import AddOptions
 from kbsite.library.add_report import AddReport
-from kbsite.library.base import AnswerStep, Library, no_conversation
+from kbsite.library.base import AnswerStep, Library
 from kbsite.library.database import open_database
 from kbsite.library.progress import TaskProgress
-from transcripts.core.scope import Scope
 from transcripts.library import reading
 from transcripts.schemas import VideoSearchOut
 
@@ -37,30 +45,48 @@ class LocalLibrary(Library):
     def close(self) -> None:
         connections.close_all()
 
+    @property
+    def is_served(self) -> bool:
+        is_named = settings.OPTIONS["PUBLIC_URL"].is_set
+        return is_named or server_lock.find(Path(settings.DATA_DIR)) is not None
+
     def answer(
         self,
         question: str,
         *,
         collection: str = "",
         sources: Sequence[str] = (),
-        follow_up: bool = False,
+        conversation: str = "",
     ) -> Iterator[AnswerStep]:
         scope = everything()
-        if follow_up:
-            conversation = _latest_conversation(scope, collection)
-            answer = questions.ask(scope, None, conversation, question)
+        if conversation:
+            asked = conversations.find(scope, None, conversation)
+            answer = questions.ask(scope, None, asked, question)
         else:
             answer = questions.ask_first(
                 scope, None, question, collection=collection, sources=tuple(sources)
             )
+        yield AskedEventOut(answer_id=answer.uuid, conversation_id=answer.conversation.uuid)
         for event in questions.respond(scope, None, answer):
             match event:
                 case Progress():
                     yield event
-                case ClaimEvent(claim=claim):
-                    yield ClaimOut.model_validate(claim)
-        record = answers.of_conversation(scope, answer.conversation)[-1]
-        yield TracedReplyOut.model_validate(record)
+                case ClaimEvent(claim=claim, quotes=quotes):
+                    yield ClaimEventOut.of(claim, quotes)
+        yield self.read_conversation(str(answer.conversation.uuid))[-1]
+
+    def list_conversations(
+        self, *, collection: str = "", limit: int = 25
+    ) -> list[ConversationSummaryOut]:
+        page = conversations.list_conversations(
+            everything(), None, collection=collection, own=True, limit=limit
+        )
+        return list(map(ConversationSummaryOut.model_validate, page.conversations))
+
+    def read_conversation(self, conversation: str) -> list[TracedReplyOut]:
+        scope = everything()
+        records = answers.of_conversation(scope, conversations.find(scope, None, conversation))
+        return list(map(TracedReplyOut.model_validate, records))
 
     def add_all(
         self, targets: Sequence[str], options: AddOptions, progress: TaskProgress
@@ -82,6 +108,11 @@ class LocalLibrary(Library):
         )
         return SearchOut.model_validate(results)
 
+    def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
+        within = Filter(collections=(collection,) if collection else ())
+        page = library_sources.list_sources(everything(), within, words=words, limit=limit)
+        return SourcesOut.model_validate(page)
+
     def search_recording(
         self, video_id: str, query: str, *, collection: str = "", language: str = ""
     ) -> VideoSearchOut:
@@ -94,13 +125,6 @@ class LocalLibrary(Library):
         (reply,) = (event.reply for event in events if isinstance(event, FinalEvent))
         return ReplyOut.model_validate(reply)
 
-    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
-        checked = verification.verify(everything(), quote, source=source, filter=filter)
+    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut:
+        checked = verification.verify(everything(), words, source=source, filter=filter)
         return QuoteCheckOut.model_validate(checked)
-
-
-def _latest_conversation(scope: Scope, collection: str) -> Conversation:
-    page = conversations.list_conversations(scope, None, collection=collection, own=True, limit=1)
-    if not page.conversations:
-        raise no_conversation()
-    return page.conversations[0]

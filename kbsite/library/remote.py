@@ -2,15 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from citations.answers.answer import Progress
 from citations.library.filters import Filter
-from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.search import SearchOut, SourceOut
+from citations.schemas.answers import (
+    AskedEventOut,
+    ClaimEventOut,
+    QuoteCheckOut,
+    ReplyOut,
+    TracedReplyOut,
+)
+from citations.schemas.notebook import (
+    ConversationRecordOut,
+    ConversationsOut,
+    ConversationSummaryOut,
+)
+from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from kbsite.library import add_remote
 from kbsite.library.add_options import AddOptions
 from kbsite.library.add_report import AddReport
-from kbsite.library.base import AnswerStep, Library, no_conversation
+from kbsite.library.base import AnswerStep, Library
 from kbsite.library.connection import problem_of
 from kbsite.library.operations import ServerOperations, transcript_path
 from kbsite.library.progress import TaskProgress
@@ -32,30 +44,56 @@ class RemoteLibrary(Library):
     ) -> AddReport:
         return add_remote.add_targets(self._server, targets, options, progress)
 
+    @property
+    def is_served(self) -> bool:
+        return True
+
     def answer(
         self,
         question: str,
         *,
         collection: str = "",
         sources: Sequence[str] = (),
-        follow_up: bool = False,
+        conversation: str = "",
     ) -> Iterator[AnswerStep]:
         about: dict[str, Any] = {"collection": collection, "sources": list(sources)}
-        if follow_up:
-            about = {"conversation_id": self._latest_conversation(collection)}
+        if conversation:
+            about = {"conversation_id": conversation}
         for name, data in self._server.events("ask", json={"question": question, **about}):
             match name:
+                case "asked":
+                    yield self._server.parse(AskedEventOut, data)
                 case "stage":
                     yield Progress(stage=str(data["stage"]))
                 case "claim":
-                    yield self._server.parse(ClaimOut, data)
+                    yield self._server.parse(ClaimEventOut, data)
                 case "answer":
                     yield self._server.parse(TracedReplyOut, data)
                 case "failed":
                     raise problem_of(data)
 
+    def list_conversations(
+        self, *, collection: str = "", limit: int = 25
+    ) -> list[ConversationSummaryOut]:
+        params = {"own": True, "limit": limit, "collection": collection}
+        page = self._server.read(ConversationsOut, "GET", "conversations", params=params)
+        return page.conversations
+
+    def read_conversation(self, conversation: str) -> list[TracedReplyOut]:
+        path = f"conversations/{quote(conversation, safe='')}"
+        record = self._server.read(ConversationRecordOut, "GET", path)
+        return [
+            self._server.read(TracedReplyOut, "GET", f"answers/{reply.id}")
+            for reply in record.answers
+        ]
+
     def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
         return self._server.list_sources(ids)
+
+    def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
+        within = {"collection": collection} if collection else {}
+        params = {"words": words, "limit": limit, **within}
+        return self._server.read(SourcesOut, "GET", "sources", params=params)
 
     def search_recording(
         self, video_id: str, query: str, *, collection: str = "", language: str = ""
@@ -75,13 +113,6 @@ class RemoteLibrary(Library):
             ReplyOut, "POST", "ask", params={"stream": False}, json={**body, "keep": False}
         )
 
-    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
-        body = {"quote": quote, "source_id": source, "collection": filter.collections}
+    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut:
+        body = {"quote": words, "source_id": source, "collection": filter.collections}
         return self._server.read(QuoteCheckOut, "POST", "verify", json=body)
-
-    def _latest_conversation(self, collection: str) -> str:
-        params = {"own": True, "limit": 1, "collection": collection}
-        latest = self._server.call("GET", "conversations", params=params)["conversations"]
-        if not latest:
-            raise no_conversation()
-        return str(latest[0]["id"])
