@@ -1,6 +1,6 @@
 """Narrow a search: the caller's scope, restricted by a filter, and the values to filter by."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import reduce
@@ -10,12 +10,18 @@ from typing import Any, Self
 from django.db import connection
 from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, TextField
 from django.utils import timezone
-from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Chunk, Source, SourceQuerySet
-from citations.schemas.filters import KINDS, MAX_VALUES, FilterIn, SourceFilterIn
+from citations.schemas.filters import COLORS, KINDS, MAX_VALUES, FilterIn
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.errors import InvalidUrl
 from transcripts.core.languages import code_of
@@ -40,21 +46,10 @@ _COUNT = """
 """
 
 
-class Filter(FilterIn):
-    """Values to restrict sources and passages by; an empty part restricts nothing.
+class CheckedFilter(BaseModel):
+    """A filter that a use case takes. Raises ``InvalidFilter`` for what its parts cannot be."""
 
-    Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
-    videos and YouTube addresses. ``languages`` takes names, too, and "en" for "en-GB". ``since``
-    and ``until`` are days of publication, both included. ``start`` and ``end`` are seconds in
-    recordings; overlapping passages match. ``keys`` are primary keys of sources (None: all).
-    ``span`` is a section of the only source, as characters; only evidence for answers heeds it.
-    Raises ``InvalidFilter`` for other values.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    keys: frozenset[int] | None = None
-    span: tuple[int, int] | None = None
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -63,13 +58,27 @@ class Filter(FilterIn):
         try:
             return read(values)
         except ValidationError as error:
-            raise _refusal(error.errors(include_url=False)[0]) from None
+            raise _refusal(error.errors(include_url=False)[0], [*cls.model_fields]) from None
 
     @classmethod
-    def of(cls, given: SourceFilterIn) -> "Filter":
+    def of(cls, given: BaseModel) -> Self:
         """Return the filter of what a door was given."""
-        names = given.model_fields_set & FilterIn.model_fields.keys()
+        names = given.model_fields_set & cls.model_fields.keys()
         return cls(**{name: getattr(given, name) for name in names})
+
+
+class Filter(FilterIn, CheckedFilter):
+    """Values to restrict sources and passages by; an empty part restricts nothing.
+
+    Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
+    videos and YouTube addresses. ``languages`` takes names, too, and "en" for "en-GB". ``since``
+    and ``until`` are days of publication, both included. ``start`` and ``end`` are seconds in
+    recordings; overlapping passages match. ``keys`` are primary keys of sources (None: all).
+    ``span`` is a section of the only source, as characters; only evidence for answers heeds it.
+    """
+
+    keys: frozenset[int] | None = None
+    span: tuple[int, int] | None = None
 
     def given(self) -> dict[str, Any]:
         """Return what restricts, by the names and as the values that addresses have."""
@@ -219,18 +228,21 @@ def _video_id(text: str) -> str:
     return target.id if target.kind == "video" else text
 
 
-def _refusal(problem: ErrorDetails) -> InvalidFilter:
+def _refusal(problem: ErrorDetails, names: Sequence[str]) -> InvalidFilter:
     """Say what is wrong with a part of a filter."""
     part, value = str(problem["loc"][0]), problem["input"]
     if problem["type"] == "extra_forbidden":
         return InvalidFilter(
-            f"There is no filter “{clean(part, 40)}”.",
-            hint=f"Filters: {', '.join(FilterIn.model_fields)}.",
+            f"There is no filter “{clean(part, 40)}”.", hint=f"Filters: {', '.join(names)}."
         )
     if problem["type"] == "too_long":
         count = len(value)
         return InvalidFilter(
             f"A filter takes at most {MAX_VALUES} values of one kind, not {count}."
+        )
+    if problem["type"] == "literal_error" and part == "color":
+        return InvalidFilter(
+            f"There is no colour “{clean(value, 40)}”.", hint=f"Colours: {', '.join(COLORS)}."
         )
     if problem["type"] == "literal_error":
         return InvalidFilter(

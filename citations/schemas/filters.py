@@ -5,17 +5,19 @@ REST and MCP take these models; the page's form, ``kb search`` and the client ta
 """
 
 from datetime import date
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from citations.passages import SearchMode
+from citations.schemas.highlights import Color
 from citations.schemas.search import KindName
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.schemas import SlugOrName, Text
 
 MAX_VALUES: Final = 100  # of one part of a filter
 MAX_LIMIT: Final = 50  # passages of one search
+MAX_TAG: Final = 60  # characters of a highlight's
 MAX_SECONDS: Final = 1_000_000  # more than eleven days
 
 # Inline: another component of the API has an enumeration of this name.
@@ -110,8 +112,27 @@ class SearchIn(FilterIn, QueryIn):
     """A query and filters. A repeated filter matches any of its values; all filters must match."""
 
 
+class HighlightFilterIn(BaseModel):
+    """Which highlights, one's own and those that others share; all parts must match."""
+
+    model_config = ConfigDict(populate_by_name=True, frozen=True)
+
+    words: Name = Field("", description="Words of the passage, its note or the source's title.")
+    source: Reference = Field(
+        "", alias="source_id", description="Only of this source: its id, or that of a recording."
+    )
+    collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
+    tag: Annotated[Text, StringConstraints(max_length=MAX_TAG)] = ""
+    color: Literal[""] | Color = ""
+    since: date | None = Field(None, description="Made on this day or later.")
+    until: date | None = Field(None, description="Made on this day or earlier.")
+    cards: bool = Field(False, description="Only cards.")
+    own: bool = Field(False, description="Only your own.")
+
+
 LISTS: Final = {  # the parts with several values, by their names in addresses
     str(field.alias): name for name, field in FilterIn.model_fields.items() if field.default == ()
 }
 BOUNDS: Final = tuple(name for name in FilterIn.model_fields if name not in LISTS.values())
 KINDS: Final = get_args(KindName)
+COLORS: Final = get_args(Color)
