@@ -150,7 +150,7 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
         counts = dict(indexed.values_list("pk", "chunk_count"))
         sources, chunks = frozenset(counts), sum(counts.values())
     if filter.speakers:
-        said = Chunk.objects.filter(_is_any("speaker", filter.speakers), source__in=sources or ())
+        said = _said_by(filter.speakers).filter(source__in=sources or ())
         speakers = tuple(said.order_by().values_list("speaker", flat=True).distinct())
     return ResolvedFilter(
         sources=sources,
@@ -268,12 +268,16 @@ def _conditions(filter: Filter) -> Iterator[Q]:
     if filter.languages:
         yield reduce(or_, map(in_language, filter.languages))
     if filter.speakers:
-        said = _is_any("speaker", filter.speakers)
-        yield Q(Exists(Chunk.objects.filter(said, source=OuterRef("pk"))))
+        yield Q(Exists(_said_by(filter.speakers).filter(source=OuterRef("pk"))))
     if filter.since:
         yield Q(published_at__gte=_moment(filter.since, time.min))
     if filter.until:
         yield Q(published_at__lte=_moment(filter.until, time.max))
+
+
+def _said_by(speakers: Iterable[str]) -> QuerySet[Chunk]:
+    """Return what speakers say alone: the index has only chunks with a speaker."""
+    return Chunk.objects.exclude(speaker="").filter(_is_any("speaker", speakers))
 
 
 def _is_any(field: str, names: Iterable[str]) -> Q:

@@ -152,11 +152,8 @@ def filtered(command: Callable[..., None]) -> Callable[..., None]:
         for parameter in signature(command).parameters.values()
         if parameter.name != "filter"
     ]
-    run.__signature__ = signature(
-        command
-    ).replace(  # type: ignore[attr-defined]
-        parameters=[*own[:1], *options, *own[1:]]
-    )
+    shown = signature(command).replace(parameters=[*own[:1], *options, *own[1:]])
+    vars(run)["__signature__"] = shown
     run.__annotations__ = {part.name: part.annotation for part in (*own, *options)}
     return run
 

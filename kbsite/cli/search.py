@@ -51,8 +51,8 @@ def search(
     """
     with chosen_library() as library:
         if video := _unindexed(library, filter.get("sources", ())):
-            found = _search_words(library, video, query, filter, limit=limit)
-            print_json(found) if as_json else print_hits(found)
+            segments = _search_words(library, video, query, filter, limit=limit)
+            print_json(segments) if as_json else print_hits(segments)
             return
         results = library.search(
             query, mode=mode.value, limit=limit, rerank=rerank, explain=explain, **filter

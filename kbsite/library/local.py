@@ -60,8 +60,8 @@ class LocalLibrary(Library):
     ) -> Iterator[AnswerStep]:
         scope = everything()
         if conversation:
-            asked = conversations.find(scope, None, conversation)
-            answer = questions.ask(scope, None, asked, question)
+            row = conversations.find(scope, None, conversation)
+            answer = questions.ask(scope, None, row, question)
         else:
             answer = questions.ask_first(
                 scope, None, question, collection=collection, sources=tuple(sources)
@@ -94,13 +94,13 @@ class LocalLibrary(Library):
         return add_local.add_targets(targets, options, progress)
 
     def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
-        found: list[SourceOut] = []
+        sources: list[SourceOut] = []
         for reference in ids:
             with suppress(SourceNotFound):
-                sources = matching(everything(), Filter(sources=(reference,)))
-                detailed = sources.select_related("collection", "video", "document")
-                found += map(SourceOut.model_validate, detailed)
-        return found
+                rows = matching(everything(), Filter(sources=(reference,)))
+                detailed = rows.select_related("collection", "video", "document")
+                sources += map(SourceOut.model_validate, detailed)
+        return sources
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:
         results = search_pipeline.search(

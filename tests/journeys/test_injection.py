@@ -212,9 +212,9 @@ def test_exports_and_the_terminal_link_to_nothing_foreign(
     for form in (ExportFormat.BIBTEX, ExportFormat.CSL):
         text = export.export(scope, conversation.owner, conversation, form).text
         assert not re.search(rf'(?i)\burl"?\s*[=:]\s*["{{][^"}}]*{EVIL}', text)
-    asked = conversations.begin(scope, owner)
-    list(ask(scope, owner, asked, QUESTION))
-    (record,) = answers.of_conversation(scope, asked)
+    another = conversations.begin(scope, owner)
+    list(ask(scope, owner, another, QUESTION))
+    (record,) = answers.of_conversation(scope, another)
     shown = turn_content(Turn.of(TracedReplyOut.model_validate(record)))
     assert not [span for span in shown.spans if re.search("click|link", str(span.style))]
     assert "\x1b" not in shown.plain
