@@ -117,17 +117,24 @@ class HighlightFilterIn(BaseModel):
 
     model_config = ConfigDict(populate_by_name=True, frozen=True)
 
-    words: Name = Field("", description="Words of the passage, its note or the source's title.")
-    source: Reference = Field(
-        "", alias="source_id", description="Only of this source: its id, or that of a recording."
-    )
-    collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
+    words: Annotated[
+        Name, Field(description="Words of the passage, its note or the source's title.")
+    ] = ""
+    source: Annotated[
+        Reference,
+        Field(
+            alias="source_id", description="Only of this source: its id, or that of a recording."
+        ),
+    ] = ""
+    collection: Annotated[
+        SlugOrName, Field(description="Slug or name; empty: all your collections.")
+    ] = ""
     tag: Annotated[Text, StringConstraints(max_length=MAX_TAG)] = ""
     color: Literal[""] | Color = ""
-    since: date | None = Field(None, description="Made on this day or later.")
-    until: date | None = Field(None, description="Made on this day or earlier.")
-    cards: bool = Field(False, description="Only cards.")
-    own: bool = Field(False, description="Only your own.")
+    since: Annotated[date | None, Field(description="Made on this day or later.")] = None
+    until: Annotated[date | None, Field(description="Made on this day or earlier.")] = None
+    cards: Annotated[bool, Field(description="Only cards.")] = False
+    own: Annotated[bool, Field(description="Only your own.")] = False
 
 
 LISTS: Final = {  # the parts with several values, by their names in addresses

@@ -154,7 +154,7 @@ def filter_of(data: Mapping[str, str]) -> HighlightFilter:
         value = clean(data.get(name, ""), MAX_WORDS)
         with suppress(InvalidFilter):
             if value and (part != "source" or is_uuid(value)):
-                given[part] = getattr(HighlightFilter(**{part: value}), part)
+                given[part] = getattr(HighlightFilter.model_validate({part: value}), part)
     return HighlightFilter(**given)
 
 
