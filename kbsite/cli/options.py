@@ -99,7 +99,7 @@ InSources = Annotated[
 ]
 Kinds = Annotated[
     Many,
-    option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
+    option("--kind", metavar="|".join(KINDS), help="Only sources of this kind; repeatable."),
 ]
 Language = Annotated[
     str,
