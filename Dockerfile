@@ -2,6 +2,8 @@
 #   docker build -t cuebase . && docker run -p 8000:8000 -v cuebase:/data cuebase
 # docs/deployment.md has more, for a team too.
 FROM python:3.11-slim AS build
+# PyPI packages to add, such as av, without which shared links play no audio and video files.
+ARG EXTRA_PACKAGES=""
 COPY . /source
 RUN sh /source/deploy/image/build.sh /source /opt/cuebase
 

@@ -1,4 +1,4 @@
-# make run: set up and start. make test: all tests that this machine can run. Both need Python 3.11
+# make run: set up and start. make test: the tests of one change. Both need Python 3.11
 # or newer and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
@@ -19,11 +19,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
 
-.PHONY: help setup dev suites run test image-test lint docs messages format bench release lock clean
+.PHONY: help setup dev suites run test test-all behaviours image-test lint docs messages format bench release lock clean
 
 help:
 	@echo "make run         set up, start Cuebase and print its address"
-	@echo "make test        run all tests that this machine can run"
+	@echo "make test        run the tests of a change, at most ten minutes"
+	@echo "make test-all    run all tests that this machine can run: kills, upgrades, browser too"
+	@echo "make behaviours  list what the tests say that Cuebase does, in build/behaviours.md"
 	@echo "make image-test  run the steps of the Dockerfile in a fresh Debian"
 	@echo "make lint        check style, types, architecture, settings, migrations"
 	@echo "make bench       measure, and write the results to bench/RESULTS.md"
@@ -63,12 +65,19 @@ run: setup
 	@LOG_FORMAT=$${LOG_FORMAT:-plain} $(BIN)/kb serve --sample
 
 # Test files run in the order of tests/conftest.py, longest first.
-# Browser tests run last and alone, because they test what a page does within seconds. One that
-# fails runs once more; the summary lists it.
 test: suites
 	sh tests/frontend/check.sh test
-	$(PARALLEL) --ignore tests/browser --ignore tests/image
+	$(PARALLEL) -m "not thorough"
+
+# Browser tests run last and alone, because they test what a page does within seconds. One that
+# fails runs once more; the summary lists it.
+test-all: suites
+	sh tests/frontend/check.sh test
+	$(PARALLEL) --hypothesis-profile thorough --ignore tests/browser --ignore tests/image
 	$(PARALLEL) --reruns 1 -raR tests/browser
+
+behaviours: dev
+	$(BIN)/python -m tests.behaviours
 
 # The steps of the Dockerfile in a fresh Debian: two to three minutes, as root, with mmdebstrap.
 image-test: dev
@@ -97,18 +106,13 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/djade $(PAGES)
 
-# About an hour and a half on two cores; each script can also be run alone. A million segments: python bench/lexical.py 10000 100000 1000000
+# About an hour on two cores; each script can also be run alone. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev
-	$(BIN)/python bench/bm25.py
-	$(BIN)/python bench/doors.py
-	$(BIN)/python bench/embedding.py
 	$(BIN)/python bench/ingest.py
 	$(BIN)/python bench/lexical.py 10000 100000
 	$(BIN)/python bench/load.py
 	$(BIN)/python bench/search.py 10000 100000
 	$(BIN)/python bench/quality.py
-	$(BIN)/python bench/levels.py
-	$(BIN)/python bench/answers.py
 	$(BIN)/python bench/overviews.py
 	$(BIN)/python bench/relating.py
 	$(BIN)/python bench/answering.py

@@ -11,24 +11,21 @@ searches, backups, files.
 
 import argparse
 import os
-import platform
 import random
-import shlex
 import statistics
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from environment import HOME, boot
+from harness.environment import HOME, boot, command, machine
 
 boot(database=False)
 
-from bm25 import write
+from harness.report import publish, table
 
 from tests.chaos.ledger import Promise
 from tests.chaos.run import Chaos
@@ -36,7 +33,6 @@ from tests.chaos.victims import KINDS
 
 GOAL: Final = 10.0  # s
 WARM_UP: Final = 5.0  # s
-COLUMNS: Final = ("served", "worked")
 CHECK_EVERY: Final = 10  # kills
 BUSY: Final = (1.0, 4.0)  # s between the end of a check and the next kill
 
@@ -51,7 +47,6 @@ class Kill:
 
 
 def main() -> None:
-    """Kill, print, and replace this benchmark's section of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
@@ -78,41 +73,41 @@ def main() -> None:
                     len(kills), kills[-1], *chaos.ledger.faults[faults:], sep="\n    ", flush=True
                 )
         ended.append(chaos.settle())
-    report = "\n".join(section(kills, ended, chaos, options.seed))
-    print(report, *chaos.ledger.faults, sep="\n")
-    write(report)
+    report(kills, ended, chaos, options.seed)
+    print(*chaos.ledger.faults, sep="\n")
 
 
-def section(
-    kills: Sequence[Kill], ended: Sequence[float], chaos: Chaos, seed: int
-) -> Iterator[str]:
-    """Yield the section of the results."""
+def report(kills: Sequence[Kill], ended: Sequence[float], chaos: Chaos, seed: int) -> None:
+    """Write the section of the results."""
     ledger, promises = chaos.ledger, Counter(chaos.ledger.titles.values())
     recovered = statistics.median(kill.worked for kill in kills)
-    yield "## Kills"
-    yield ""
-    yield f"`{shlex.join(['python', 'bench/chaos.py', *sys.argv[1:]])}`: seconds after a SIGKILL,"
-    yield f"median / most, of {len(kills)} kills, seed {seed}. *Served*: every door answers again."
-    yield "*Works*: captions that were added after that are stored; the goal is a median of at most"
-    yield f"{GOAL:.0f} s, and it is {recovered:.1f} s. When the clients paused, after every tenth"
-    yield f"kill, all work had ended after {spread(ended)} s. Python {platform.python_version()},"
-    yield f"{os.cpu_count()} cores with a load of {os.getloadavg()[2]:.0f}."
-    yield ""
-    yield "| killed | times | served | works |"
-    yield "|---|---:|---:|---:|"
-    for kind in KINDS:
-        if those := [kill for kill in kills if kill.kind == kind]:
-            columns = (spread([getattr(kill, name) for kill in those]) for name in COLUMNS)
-            yield f"| {kind} | {len(those)} | {' | '.join(columns)} |"
-    columns = (spread([getattr(kill, name) for kill in kills]) for name in COLUMNS)
-    yield f"| **all** | {len(kills)} | {' | '.join(columns)} |"
-    yield ""
-    yield f"{ledger.requests:,} requests, of which {ledger.refusals:,} were answered 503 or 429;"
-    yield f"{promises[Promise.KEPT]} sources acknowledged and kept,"
-    yield f"{promises[Promise.DELETED]} deleted,"
-    yield f"{len(ledger.backups)} backups, {len(ledger.models)} migrations, {len(ledger.questions)}"
-    yield f"questions, {len(ledger.segments)} lectures. Lost, doubled, come back, answered 500 or"
-    yield f"left for a person: {len(ledger.faults) or 'nothing'}."
+    groups = {kind: [kill for kill in kills if kill.kind == kind] for kind in KINDS}
+    publish(
+        "Kills",
+        f"{command()}: seconds after a SIGKILL, median / most, of {len(kills)} kills, seed {seed}."
+        " *Served*: every door answers again. *Works*: captions that were added after that are"
+        f" stored; the goal is a median of at most {GOAL:.0f} s, and it is {recovered:.1f} s. When"
+        " the clients paused, after every tenth kill, all work had ended after"
+        f" {spread(ended)} s. {machine()} with a load of {os.getloadavg()[2]:.0f}.",
+        table(
+            ("killed", "times", "served", "works"),
+            (
+                (
+                    kind,
+                    len(those),
+                    spread([kill.served for kill in those]),
+                    spread([kill.worked for kill in those]),
+                )
+                for kind, those in (*groups.items(), ("**all**", kills))
+                if those
+            ),
+        ),
+        f"{ledger.requests:,} requests, of which {ledger.refusals:,} were answered 503 or 429;"
+        f" {promises[Promise.KEPT]} sources acknowledged and kept, {promises[Promise.DELETED]}"
+        f" deleted, {len(ledger.backups)} backups, {len(ledger.models)} migrations,"
+        f" {len(ledger.questions)} questions, {len(ledger.segments)} lectures. Lost, doubled, come"
+        f" back, answered 500 or left for a person: {len(ledger.faults) or 'nothing'}.",
+    )
 
 
 def spread(values: Sequence[float]) -> str:

@@ -1,61 +1,69 @@
 """Long and large documents: how long reading them takes, and in how much memory.
 
-    python bench/documents.py
-
-Prints a table. Each file is made for the measurement, in a temporary folder.
+Run ``python bench/documents.py`` from the repository. Each file is made for the measurement, in a
+temporary folder.
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
-from environment import boot
+from harness.environment import boot, command, machine
 
 boot(database=False)
 
-from citations.readers import formats
+from harness.report import publish, table
+
+from citations.readers import recognition
+from citations.readers.pagination import open_document
 from tests.citations.readers.pdf.bombs import heavy
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
 from transcripts.core.errors import KnowledgeBaseError
 
-SENTENCE = "Words that say something about the whole of it. "
-LIMIT = 200_000_000  # MAX_DOCUMENT_BYTES
+SENTENCE: Final = "Words that say something about the whole of it. "
+LIMIT: Final = 200_000_000  # MAX_DOCUMENT_BYTES
+FILES: Final[dict[str, Callable[[Path], object]]] = {
+    "2,000 pages.pdf": lambda path: book(path, 2_000),
+    "200 MB.pdf": lambda path: path.write_bytes(heavy(2_000, LIMIT // 2_000 - 1_000)),
+    "14 MB.md": lambda path: path.write_text("# Head\n\n" + SENTENCE * 290_000),
+    "200 MB.md": lambda path: path.write_text(SENTENCE * (LIMIT // len(SENTENCE))),
+    "200 MB.txt": lambda path: path.write_text(SENTENCE * (LIMIT // len(SENTENCE))),
+    "200 MB.html": lambda path: path.write_text("<html>" + SENTENCE * (LIMIT // 50)),
+}
 
 
 def main() -> None:
-    files: dict[str, Callable[[Path], object]] = {
-        "2,000 pages.pdf": lambda path: book(path, 2_000),
-        "200 MB.pdf": lambda path: path.write_bytes(heavy(2_000, LIMIT // 2_000 - 1_000)),
-        "14 MB.md": lambda path: path.write_text("# Head\n\n" + SENTENCE * 290_000),
-        "200 MB.md": lambda path: path.write_text(SENTENCE * (LIMIT // len(SENTENCE))),
-        "200 MB.txt": lambda path: path.write_text(SENTENCE * (LIMIT // len(SENTENCE))),
-        "200 MB.html": lambda path: path.write_text("<html>" + SENTENCE * (LIMIT // 50)),
-    }
-    print("| file | bytes | outcome | s | MB, own | MB, largest child |\n|---|---|---|---|---|---|")
+    publish(
+        "Long and large documents",
+        f"{command()}: seconds until the last page is read, and the peak of the resident memory of"
+        " the reading process and of its largest child, by psutil. A child may take 1.5 GB of"
+        f" address space for PDF and 2 GB for HTML and Markdown, whatever the file. {machine()}.",
+        table(("file", "bytes", "outcome", "s", "MB, own", "MB, largest child"), rows()),
+    )
+
+
+def rows() -> Iterator[Sequence[object]]:
+    """Make, read and delete each file."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, make in files.items():
+        for name, make in FILES.items():
             make(path := Path(folder) / name)
-            print(_row(path))
+            began = perf_counter()
+            with footprint() as measured:
+                outcome = read(path)
+            seconds = perf_counter() - began
+            megabytes = (f"{count / 2**20:.0f}" for count in (measured.own, measured.child))
+            yield name, path.stat().st_size, outcome, f"{seconds:.1f}", *megabytes
             path.unlink()
 
 
-def _row(path: Path) -> str:
-    began = perf_counter()
-    with footprint() as measured:
-        outcome = _read(path)
-    seconds = perf_counter() - began
-    own, child = measured.own / 2**20, measured.child / 2**20
-    size = path.stat().st_size
-    return f"| {path.name} | {size:,} | {outcome} | {seconds:.1f} | {own:.0f} | {child:.0f} |"
-
-
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
     with path.open("rb") as stream:
-        format = formats.recognise(stream.read(formats.HEAD), path.name)
+        format = recognition.recognise(stream.read(recognition.HEAD), path.name)
     try:
-        return f"{sum(1 for _ in format.open(path, most_pages=5_000).pages):,} pages"
+        return f"{sum(1 for _ in open_document(path, format, most_pages=5_000).pages):,} pages"
     except KnowledgeBaseError as error:
         return f"refused: {error.message}"
 

@@ -1,30 +1,26 @@
 """Compare an ingest with what the embedding model needs alone: the same texts, in the same calls,
 without anything around them.
 
-Run ``python bench/ingest.py`` from the repository; ``--sources N`` for more transcripts. Real
-transcripts come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository). Source
+Run ``python bench/ingest.py`` from the repository; ``--sources N`` for more transcripts. Source
 after source is ingested and then embedded alone, so that a busy moment of the machine hits both
-alike. It makes a library of its own in a temporary folder, prints a table and writes it into
-``bench/RESULTS.md``.
+alike.
 """
 
-import argparse
-import os
-import platform
-import shlex
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from unittest import mock
 
-from bm25 import write
-from environment import DATA, boot
+from harness.environment import arguments, boot, command, machine, note
 
 boot()
+
+from harness.report import publish, table
+from harness.sets import mixed
+from harness.turns import timed
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
@@ -33,46 +29,58 @@ from citations.providers import registry
 from transcripts.adding import storage
 from transcripts.models import Collection
 
+GOAL: Final = 0.9  # of the model alone
 
-@dataclass
-class Measured:
-    """One source: seconds until its words are found, of the whole ingest and of the model alone,
-    and what there was to embed.
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """One source: milliseconds until its words are found, of the whole ingest and of the model
+    alone, and what there was to embed.
     """
 
     words: float
-    ingest: float
+    whole: float
     alone: float
     windows: int
     chunks: int
-    calls: list[list[str]] = field(repr=False)
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=int, default=20, help="how many transcripts (default 20)")
-    options = parser.parse_args()
-    measured = measure(transcripts(options.sources))
-    report = section(measured)
-    print(report)
-    write(report)
+    options = arguments(__doc__, sources=20)
+    measured = measure(mixed(options.sources))
+    words, whole, alone, windows, chunks = (
+        sum(getattr(each, name) for each in measured)
+        for name in ("words", "whole", "alone", "windows", "chunks")
+    )
+    shares = sorted(each.alone / each.whole for each in measured)
+    rate = 1000 * (windows + chunks)
+    verdict = "at least" if alone / whole >= GOAL else "NOT at least"
+    publish(
+        "Ingest against the bare model",
+        f"{command()}: {len(measured)} real transcripts, one process,"
+        f" {registry.configured_embedder().model}. {machine()}. An ingest reads, cuts at sentences,"
+        " indexes the words, splits where the subject changes"
+        f" ({windows:,} windows of sentences embedded), indexes again and embeds the {chunks:,}"
+        " chunks. *Alone* is the model given the same texts in the same calls.",
+        table(
+            ("", "seconds", "texts a second", "of the model alone"),
+            (
+                ("the model alone", f"{alone / 1000:.1f}", f"{rate / alone:.1f}", "100 %"),
+                (
+                    "ingest",
+                    f"{whole / 1000:.1f}",
+                    f"{rate / whole:.1f}",
+                    f"**{alone / whole:.1%}** ({verdict} {GOAL:.0%})",
+                ),
+                ("of that, until its words are found", f"{words / 1000:.1f}", "", ""),
+            ),
+        ),
+        f"Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of"
+        f" one source are found after {words / len(measured):.0f} ms.",
+    )
 
 
-def transcripts(count: int) -> list[Path]:
-    """Return that many real transcripts, of every collection in turn."""
-    folders = [
-        sorted(folder.glob("*.json"))
-        for folder in sorted((DATA / "dev" / "transcripts").iterdir())
-        if folder.is_dir()
-    ]
-    turns = [path for n in range(count) for files in folders for path in files[n : n + 1]]
-    if not turns:
-        sys.exit("The measuring data is not here; set CUEBASE_DATA.")
-    return turns[:count]
-
-
-def measure(files: Sequence[Path]) -> list[Measured]:
+def measure(files: Sequence[Path]) -> list[Ingested]:
     """Ingest each, then embed the same texts alone."""
     registry.configured_embedder().embed_documents(["warm"])
     shelf = Collection.objects.default()
@@ -91,17 +99,8 @@ def measure(files: Sequence[Path]) -> list[Measured]:
         alone = sum(timed(partial(model.embed_documents, texts)) for texts in calls)
         chunks = Chunk.objects.filter(source=source).count()
         texts = sum(len(call) for call in calls)
-        measured.append(
-            Measured(
-                words=words,
-                ingest=whole,
-                alone=alone,
-                windows=texts - chunks,
-                chunks=chunks,
-                calls=calls,
-            )
-        )
-        print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
+        measured.append(Ingested(words, whole, alone, texts - chunks, chunks))
+        note(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}")
     merging.merge()
     return measured
 
@@ -117,48 +116,8 @@ def recorded() -> Iterator[list[list[str]]]:
         calls.append(list(texts))
         return real(self, texts)
 
-    kind.embed_documents = embed
-    try:
+    with mock.patch.object(kind, "embed_documents", embed):
         yield calls
-    finally:
-        kind.embed_documents = real
-
-
-def timed(call: Callable[[], object]) -> float:
-    """Return how many seconds a call takes."""
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
-
-
-def section(measured: Sequence[Measured]) -> str:
-    """Write the table."""
-    words, whole, alone = (
-        sum(getattr(run, name) for run in measured) for name in ("words", "ingest", "alone")
-    )
-    windows, chunks = sum(run.windows for run in measured), sum(run.chunks for run in measured)
-    shares = sorted(run.alone / run.ingest for run in measured)
-    texts = windows + chunks
-    model = registry.configured_embedder()
-    share = alone / whole
-    verdict = "at least" if share >= 0.9 else "NOT at least"
-    return f"""## Ingest against the bare model
-
-`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(measured)} real transcripts,
-one process, {model.model}. Python {platform.python_version()}, {os.cpu_count()} cores.
-An ingest reads, cuts at sentences, indexes the words, splits where the
-subject changes ({windows:,} windows of sentences embedded), indexes again and embeds the
-{chunks:,} chunks. *Alone* is the model given the same texts in the same calls.
-
-| | seconds | texts a second | of the model alone |
-|---|---:|---:|---:|
-| the model alone | {alone:.1f} | {texts / alone:.1f} | 100 % |
-| ingest | {whole:.1f} | {texts / whole:.1f} | **{share:.1%}** ({verdict} 90 %) |
-| of that, until its words are found | {words:.1f} | | |
-
-Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one
-source are found after {1000 * words / len(measured):.0f} ms.
-"""
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ that the documentation names, and asks a question.
 
 import json
 import os
-import platform
 import shlex
 import signal
 import subprocess
@@ -25,8 +24,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import psutil
-from bm25 import write
-from environment import ROOT
+from harness.environment import ROOT, command, machine
+from harness.report import publish, table
 
 from tests import debian_root, sources
 from tests.debian_root import DebianRoot
@@ -35,6 +34,7 @@ QUERY: Final = "asking again later when a service fails"
 QUESTION: Final = "What is exponential backoff?"
 IDLE_SECONDS: Final = (30.0, 330.0)  # after the first hit, until memory is read; MODEL_IDLE_SECONDS
 GOALS: Final = {"download": 250, "disk": 650, "first hit": 60, "memory": 500}
+ALL: Final = "all"
 UVX: Final = "uvx --find-links dist cuebase"
 
 
@@ -66,65 +66,56 @@ WAYS: Final = (
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
     if not list((ROOT / "dist").glob("cuebase-*.whl")):
         raise SystemExit("There is no wheel in dist/; `make release` builds it.")
     with tempfile.TemporaryDirectory(prefix="cuebase-install-") as folder:
-        report = "\n".join(section(Path(folder)))
-    print(report)
-    write(report)
+        home = Path(folder)
+        figures, packages = wheels(home)
+        fresh = () if debian_root.missing() else ways(home)
+    publish(
+        "Installation",
+        f"{command()}: {packages} wheels in an empty virtual environment, and the first start with"
+        " the sample library. Memory is the proportional set size of all processes after idle"
+        f" seconds. {machine()}, load {os.getloadavg()[0]:.1f}.",
+        table(("", "measured", "goal"), figures),
+        *fresh,
+    )
 
 
-def section(folder: Path) -> Iterator[str]:
-    """Yield the section of the results."""
-    files = folder / "files"
+def wheels(folder: Path) -> tuple[list[Sequence[object]], int]:
+    """Install the wheels; return what that costs beside its goals, and their number."""
+    files, environment = folder / "files", folder / "environment"
     pip("download", "--dest", str(files), "cuebase")
-    download = size(files)
-    environment = folder / "environment"
     begun = time.monotonic()
     venv.create(environment, with_pip=True)
     pip("install", "--no-index", "--find-links", str(files), "cuebase", of=environment)
     seconds = time.monotonic() - begun
     pip("uninstall", "--yes", "pip", of=environment)
-    disk, packages = size(environment), len(list(files.iterdir()))
+    disk = size(environment)
     first, memories = serve(environment / "bin" / "kb", folder)
-    yield "## Installation"
-    yield ""
-    yield f"`{shlex.join(['python', 'bench/install.py', *sys.argv[1:]])}`: {packages} wheels in an"
-    yield "empty virtual environment, and the first start with the sample library. Memory is the"
-    yield "proportional set size of all processes after idle seconds. Python"
-    yield f"{platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
-    yield ""
-    yield "| | measured | goal |"
-    yield "|---|---:|---:|"
-    yield f"| download, MB | {download:.0f} | {GOALS['download']} |"
-    yield f"| on disk, MB: pip compiles every module, used or not | {disk:.0f} | {GOALS['disk']} |"
-    yield f"| installing, s (files at hand) | {seconds:.0f} | |"
-    yield f"| from the start to a hit by meaning, s | {first:.0f} | |"
-    yield f"| both, s | {seconds + first:.0f} | {GOALS['first hit']} |"
-    for idle, memory in zip(IDLE_SECONDS, memories, strict=True):
-        for name, megabytes in memory.items():
-            goal = GOALS["memory"] if name == "all" else ""
-            yield f"| memory after {idle:.0f} s, MB: {name} | {megabytes:.0f} | {goal} |"
-    yield ""
-    if not debian_root.missing():
-        yield from ways(folder)
+    figures = [
+        ("download, MB", size(files), GOALS["download"]),
+        ("on disk, MB: pip compiles every module, used or not", disk, GOALS["disk"]),
+        ("installing, s (files at hand)", seconds, ""),
+        ("from the start to a hit by meaning, s", first, ""),
+        ("both, s", seconds + first, GOALS["first hit"]),
+        *(
+            (f"memory after {idle:.0f} s, MB: {name}", own, GOALS["memory"] if name == ALL else "")
+            for idle, memory in zip(IDLE_SECONDS, memories, strict=True)
+            for name, own in memory.items()
+        ),
+    ]
+    return [(name, f"{value:.0f}", goal) for name, value, goal in figures], len([*files.iterdir()])
 
 
-def ways(folder: Path) -> Iterator[str]:
-    """Yield the table of what each way costs in a fresh Debian."""
+def ways(folder: Path) -> tuple[str, str]:
+    """Return the table of what each way costs in a fresh Debian, and what it tells."""
     sources.copy_to(folder / "source")
     root = DebianRoot(folder / "root")
     for given in (ROOT / "dist", folder / "source"):
         root.give(given, given.name)
     root.run("python3 -m venv tools; tools/bin/pip install --quiet uv pipx")
-    yield f"In a fresh Debian ({debian_root.SUITE}), by a user without rights, packages downloaded:"
-    yield ""
-    yield (
-        f"| | installing, s | on disk after use, MB (goal {GOALS['disk']}) "
-        "| from then to an answer with citations, s |"
-    )
-    yield "|---|---:|---:|---:|"
+    rows = []
     for number, way in enumerate(WAYS):
         prepare = f"export PATH=$HOME/tools/bin:$PATH YOUTUBE_KB_DATA_DIR=$HOME/library-{number}; "
         begun = time.monotonic()
@@ -132,12 +123,18 @@ def ways(folder: Path) -> Iterator[str]:
         installed = time.monotonic()
         demo = f"{way.program} demo > demo.log 2>&1; "
         ask = f"{demo}{way.program} ask {shlex.quote(QUESTION)} --json"
-        answer = json.loads(root.run(prepare + ask))
-        if not answer["citations"]:
+        if not json.loads(root.run(prepare + ask))["citations"]:
             raise SystemExit(f"{way.name}: the answer cites nothing.")
         cells = (installed - begun, size(root.home / way.folder), time.monotonic() - installed)
-        yield f"| {way.name} | {' | '.join(f'{cell:.0f}' for cell in cells)} |"
-    yield ""
+        rows.append((way.name, *(f"{cell:.0f}" for cell in cells)))
+    heads = (
+        *("", "installing, s", f"on disk after use, MB (goal {GOALS['disk']})"),
+        "from then to an answer with citations, s",
+    )
+    about = (
+        f"In a fresh Debian ({debian_root.SUITE}), by a user without rights, packages downloaded:"
+    )
+    return about, table(heads, rows)
 
 
 def pip(*arguments: str, of: Path | None = None) -> None:
@@ -217,7 +214,7 @@ def memory(home: Path) -> dict[str, float]:
             else:
                 continue
             kinds[kind] += process.memory_full_info().pss / 1e6
-    return {**kinds, "all": sum(kinds.values())}
+    return {**kinds, ALL: sum(kinds.values())}
 
 
 def postmaster(home: Path) -> int:

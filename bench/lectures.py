@@ -1,105 +1,148 @@
 """Measure what windows of real lectures cite, as Cuebase is installed: how many cards are right,
-whether the first is, and what is cited while nobody speaks about the subject.
+whether the first is, what is cited while nobody speaks about the subject, and how long it takes.
 
 Run ``python bench/lectures.py`` from the repository. Three pairs of lectures and what was written
 for them: MIT calculus and the pages of two textbooks (PDF), NYU deep learning and its notes, the
-Hugging Face course and its pages. Each window comes after the windows before it in its lecture.
-Everything goes through the project's own reading, cutting, embedding and citing; vectors are kept
-in ``build/vectors``. All documents lie in one library. *Nearest* are the passages by similarity
-alone, with the distance of the settings. There is no real cross-encoder on this machine. The data
-come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Hugging Face course and its pages. Each window comes after the windows before it in its lecture. All
+documents lie in one library. *Nearest* are the passages by similarity alone, with the distance of
+the settings.
 """
 
-import argparse
-import json
-import platform
-import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from itertools import product
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from unittest import mock
 
-from environment import DATA, boot
+from harness.environment import DATA, arguments, boot, command, machine, note
 
 boot(LIVE_RERANKER="none")
 
-from bm25 import write
-from card_figures import (
-    LABELS,
-    OFF_TOPIC,
-    PAIRS,
-    WINDOWS,
-    Cards,
-    Shown,
-    Weighed,
-    aside_count,
-    by_score,
-    shares,
-    weights,
-)
-from kept import kept_vectors
+from harness.judged import add_pages, ingest
+from harness.report import dotted, publish, spread, table
+from harness.sets import SPEECH, cues, drawn, jsonl, windows, written
+from harness.vectors import kept_vectors
 
-from citations import conf
 from citations.documents import storage as document_storage
-from citations.ingest import lanes
-from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import windows as lecture_windows
-from citations.lectures.continuity import RecentCitation
-from citations.lectures.stages import CitationMatch, Decision, NearestPassages, NearPassage
 from citations.lectures.windows import Utterance
-from citations.models import Chunk, LectureSession, Source, State, Window
-from citations.providers.weights import MINILM
+from citations.models import Chunk, LectureSession, Source, Window
 from citations.search.judge import Relevance
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 
 BOOKS: Final = ("openstax-calculus-1", "openstax-calculus-2")
 TALKS: Final = {"calculus": "ocw1801", "nyudl": "nyudl", "hfcourse": "hfcourse"}
+WINDOWS: Final = {
+    "calculus": "calculus/windows",
+    "calculus, read one by one": "calculus/windows_labelled",
+    "nyudl": "nyudl/windows",
+    "hfcourse": "hfcourse/windows",
+}
+OFF_TOPIC: Final = "off-topic"
+SURE: Final = (0.98, 0.95, 0.9, 0.8)
+LABELS: Final = "first · any · cited · silent"
 BEFORE: Final = 6  # windows of the lecture before each one
 MEMORY: Final = 300  # seconds in which they are looked for
-STEP: Final = 5  # of the windows that asides are tried after, while weights are chosen
 APART: Final = 100  # indexes between two windows and what came before them
-WEIGHTS: Final = (  # in the order, in the likelihood, and the floor: to choose from
-    (0.0, 0.0, 0.0),
-    *product((1.0, 2.0), (1.0, 2.0, 3.0), (0.0, 0.75, 0.8)),
-)
 Place = tuple[str, int, int]  # title, first and last page
 Right = Callable[[Place], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A card: whether it is right, and its score."""
+
+    is_right: bool
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWindow:
+    """A window, those before it, and how to tell a right passage; none where nothing is right."""
+
+    text: str
+    before: tuple[str, ...]
+    right: Right | None
+
+
+Sets = Mapping[str, Sequence[SpokenWindow]]
+Run = dict[str, list[list[Shown]]]  # by sets and windows, the first card first
+
+
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--windows", type=int, default=150, help="of each set, at most")
-    most = parser.parse_args().windows
+    most = arguments(__doc__, windows=150).windows
     collection = Collection.objects.create(name="Bench", slug="bench")
     with kept_vectors():
         fill(collection)
-        sets = {name: drawn(list(questions(path)), most) for name, path in WINDOWS.items()}
+        sets = {name: drawn(list(spoken(path)), most) for name, path in WINDOWS.items()}
         sets[OFF_TOPIC] = list(asides(sets))
-        alone = {name: [window.alone() for window in windows] for name, windows in sets.items()}
+        alone = {name: [replace(each, before=()) for each in own] for name, own in sets.items()}
         with by_nearness():
             nearest = measure(collection, alone)
-        with weighing(0.0, 0.0, 0.0):
+        with without_section():
             judged = measure(collection, alone)
-        runs = {"nearest": nearest, "judge": judged, "judge and section": measure(collection, sets)}
-        with recorded() as records:
-            measure(collection, sets)
-    weighed = list(choices(sets, records))
-    report = "\n".join([*section(runs), *weights(weighed), ""])
-    print(report)
-    write(report)
+        stages = times_of_stages()
+        whole = measure(collection, sets)
+    runs = {"nearest": nearest, "judge": judged, "judge and section": whole}
+    publish(
+        "Live lectures: quality",
+        f"{command()}: windows of real lectures in one library of {Source.objects.count()}"
+        f" documents, {Chunk.objects.count():,} chunks, by the nearest passages alone, by the"
+        f" judge, and by the judge with the section of the {continuity.WINDOWS} windows before."
+        f" {machine()}, all-MiniLM-L6-v2 (384), no cross-encoder, {lecture_pipeline.CITED} passages"
+        " a window at most.",
+        "*First*: windows whose first passage is right; *any*: with a right one. *Cited*: share of"
+        " the cited passages that are right. *Silent*: windows without any. Right for calculus: a"
+        " page of a section that the lecture, or in the second row the window, is about; nyudl: its"
+        " section of the notes; hfcourse: its page.",
+        table(
+            (LABELS, "windows", *runs),
+            (
+                (name, len(sets[name]), *(dotted(figures(run[name])) for run in runs.values()))
+                for name in WINDOWS
+            ),
+        ),
+        "\n".join(
+            f"- {name}: of {len(run[OFF_TOPIC])} off-topic windows (each after three lectures),"
+            f" {sum(map(bool, run[OFF_TOPIC]))} cite."
+            for name, run in runs.items()
+        ),
+        "First passages of the last column by their score, all sets together:",
+        table(("score", "passages", "right"), by_score(whole)),
+        "Milliseconds of a window that is cited by itself, by stage, median / 95th percentile:",
+        table(list(stages), [[spread(own) for own in stages.values()]], left=0),
+    )
 
 
-def drawn(windows: Sequence["Asked"], most: int) -> Sequence["Asked"]:
-    """Return at most so many windows, evenly drawn."""
-    return windows[:: -(-len(windows) // most)]
+def figures(windows: Sequence[Sequence[Shown]]) -> tuple[float, ...]:
+    """Return the shares of windows and passages that ``LABELS`` names."""
+    cards = [card.is_right for window in windows for card in window]
+    first = sum(window[0].is_right for window in windows if window)
+    any_right = sum(any(card.is_right for card in window) for window in windows)
+    silent = sum(not window for window in windows)
+    shares = (count / len(windows) for count in (first, any_right, silent))
+    return next(shares), next(shares), sum(cards) / max(1, len(cards)), next(shares)
+
+
+def by_score(run: Run) -> Iterator[Sequence[object]]:
+    """Yield how many first passages are right by their score."""
+    first = [window[0] for name in WINDOWS for window in run[name] if window]
+    for least, above in zip(SURE, (1.1, *SURE), strict=False):
+        own = [card.is_right for card in first if least <= card.score < above]
+        yield f"from {least}", len(own), f"{sum(own) / max(1, len(own)):.3f}"
+
+
+def times_of_stages() -> dict[str, list[float]]:
+    """Return the milliseconds of each stage of the windows cited last, one by one."""
+    times: dict[str, list[float]] = {}
+    last = LectureSession.objects.filter(title__in=WINDOWS).order_by("-pk")[: len(WINDOWS)]
+    for window in Window.objects.filter(session__in=list(last)):
+        for name, milliseconds in (window.stages | {"total": window.milliseconds or 0}).items():
+            times.setdefault(name, []).append(milliseconds)
+    return times
 
 
 @contextmanager
@@ -115,7 +158,13 @@ def by_nearness() -> Iterator[None]:
         yield
 
 
-# The library
+@contextmanager
+def without_section() -> Iterator[None]:
+    """Prefer nothing for what the windows before cited."""
+    with ExitStack() as changes:
+        for name in ("ORDER", "LIKELIHOOD", "FLOOR"):
+            changes.enter_context(mock.patch.object(continuity, name, 0.0))
+        yield
 
 
 def fill(collection: Collection) -> None:
@@ -123,89 +172,53 @@ def fill(collection: Collection) -> None:
     for book in BOOKS:
         with (DATA / "shared" / "documents" / f"{book}.pdf").open("rb") as file:
             document_storage.add(collection, file, name="book.pdf", title=book)
-    for section in rows("dev/pairs/nyudl/sections.jsonl"):
-        added(collection, section["id"], f"# {section['heading']}\n\n{section['text']}")
-    pages: dict[str, list[str]] = {}
-    for section in rows("shared/hfcourse_pages/sections.jsonl"):
-        pages.setdefault(section["page"], []).append(
-            f"## {section['heading']}\n\n{section['text']}"
-        )
-    for page, parts in pages.items():
-        added(collection, page, "\n\n".join(parts))
-    while waiting := lanes.waiting().first():
-        ingest_pipeline.ingest(waiting.pk)
-    failed = Source.objects.exclude(state=State.READY)
-    assert not failed, [(source.title, source.error) for source in failed]
+    ingest(collection)
+    add_pages(collection, written("nyudl") | written("hfcourse"))
     note(f"{Source.objects.count()} documents, {Chunk.objects.count():,} chunks")
 
 
-def added(collection: Collection, title: str, text: str) -> None:
-    """Add a Markdown file."""
-    document_storage.add(collection, BytesIO(text.encode()), name="section.md", title=title)
-
-
-# The windows
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A window, those before it, and how to tell a right passage; none where nothing is right."""
-
-    text: str
-    before: tuple[str, ...]
-    right: Right | None
-
-    def alone(self) -> "Asked":
-        """Return it without those before it."""
-        return Asked(self.text, (), self.right)
-
-
-def questions(path: str) -> Iterator[Asked]:
+def spoken(path: str) -> Iterator[SpokenWindow]:
     """Yield a set's windows."""
     ranges = {
         row["id"]: (row["doc"].removesuffix(".pdf"), row["page_start"], row["page_end"])
         for book in BOOKS
-        for row in rows(f"shared/documents/{book}.sections.jsonl")
+        for row in jsonl(f"shared/documents/{book}.sections.jsonl")
     }
-    talks = DATA / "dev" / "transcripts" / TALKS[path.split("/")[0]]
-    for row in rows(f"dev/pairs/{path}.jsonl"):
+    talks = SPEECH / TALKS[path.split("/")[0]]
+    for row in windows(path):
         gold = row.get("gold_pages") or row["gold_sections"]
         if not gold:
             continue  # nothing in the books is right for it
-        cues = json.loads((talks / f"{row['video']}.json").read_text())["cues"]
-        yield Asked(
+        yield SpokenWindow(
             row["text"],
-            said_before(cues, row["start"]),
+            said_before(cues(talks / f"{row['video']}.json"), row["start"]),
             _on_pages({ranges[section] for section in gold})
             if path.startswith("calculus")
             else _titled(set(gold)),
         )
 
 
-def said_before(cues: Sequence[Mapping[str, Any]], second: float) -> tuple[str, ...]:
+def said_before(said: Sequence[Mapping[str, Any]], second: float) -> tuple[str, ...]:
     """Return the windows of a lecture before a second."""
     spoken = [
         Utterance(number, cue["text"], round(cue["start"] * 1000), round(stop * 1000))
-        for number, cue in enumerate(cues)
+        for number, cue in enumerate(said)
         if second - MEMORY < cue["start"] and (stop := cue["start"] + cue["duration"]) <= second
     ]
     buffer, full = lecture_windows.feed(lecture_windows.Buffer(), spoken)
     return tuple(window.text for window in (*full, *lecture_windows.flush(buffer)[1]))[-BEFORE:]
 
 
-def asides(sets: Mapping[str, Sequence[Asked]]) -> Iterator[Asked]:
+def asides(sets: Sets) -> Iterator[SpokenWindow]:
     """Yield each off-topic window after a stretch of a lecture of each pair."""
-    texts = [
-        row["text"]
-        for row in rows("dev/classifier/in_lecture.jsonl")
-        if row["label"] == "off_topic"
-    ]
-    for pair in PAIRS:
+    rows = jsonl("dev/classifier/in_lecture.jsonl")
+    texts = [row["text"] for row in rows if row["label"] == "off_topic"]
+    for pair in TALKS:
         stretches = [
             [*window.before, window.text][-BEFORE:] for window in sets[pair] if window.before
         ]
         for number, text in enumerate(texts):
-            yield Asked(text, tuple(stretches[number * 7 % len(stretches)]), None)
+            yield SpokenWindow(text, tuple(stretches[number * 7 % len(stretches)]), None)
 
 
 def _on_pages(pages: set[Place]) -> Right:
@@ -219,185 +232,30 @@ def _titled(titles: set[str]) -> Right:
     return lambda passage: passage[0] in titles
 
 
-def place(title: str, passage: Any) -> Place:
-    """Return where a citation or candidate is."""
-    return title, passage.page or 0, passage.last_page or passage.page or 0
-
-
-def measure(collection: Collection, sets: Mapping[str, Sequence[Asked]]) -> dict[str, list[Cards]]:
+def measure(collection: Collection, sets: Sets) -> Run:
     """Cite all windows, each after those before it, a session a set."""
     scope = Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))
-    cited = {}
-    for name, windows in sets.items():
-        note(f"{name}, {len(windows)} windows")
+    cited: Run = {}
+    for name, own in sets.items():
+        note(f"{name}, {len(own)} windows")
         session = sessions.start(scope, None, title=name, collection=collection)
-        cited[name] = [
-            cite(session, number * APART, window) for number, window in enumerate(windows)
-        ]
+        cited[name] = [cite(session, number * APART, window) for number, window in enumerate(own)]
     return cited
 
 
-def cite(session: LectureSession, first: int, window: Asked) -> Cards:
+def cite(session: LectureSession, first: int, window: SpokenWindow) -> list[Shown]:
     """Cite a window and those before it together."""
     made = [
         Window.objects.create(session=session, index=first + number, text=text)
         for number, text in enumerate((*window.before, window.text))
     ]
-    last = lecture_pipeline.cite(made)[-1]
-    return [
-        Shown(
-            bool(window.right and window.right(place(citation.source.title, citation))),
-            citation.relevance_score or 0.0,
-        )
-        for citation in last.citations
-    ]
-
-
-# The weights
-
-
-Chosen = Sequence[CitationMatch]
-Record = dict[tuple[str, int], list[NearPassage]]  # by title of the session and index of the window
-
-
-@contextmanager
-def recorded() -> Iterator[Record]:
-    """Record the candidates of each window, as judged without those before it."""
-    record: Record = {}
-    choose = lecture_pipeline._choose
-
-    def kept(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Decision]:
-        for near in nearest:
-            record[near.window.session.title, near.window.index] = list(near.passages)
-        return choose(nearest, farthest=farthest)
-
-    with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
-        yield record
-
-
-@contextmanager
-def weighing(*weights: float) -> Iterator[None]:
-    """Weigh the windows before with other weights, and set another floor."""
-    with ExitStack() as changes:
-        for name, value in zip(("ORDER", "LIKELIHOOD", "FLOOR"), weights, strict=True):
-            changes.enter_context(mock.patch.object(continuity, name, value))
-        yield
-
-
-def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[Weighed]:
-    """Yield what each pair of weights would have shown: an aside comes after many windows."""
-    record = {
-        name: [
-            [
-                records.get((name, number * APART + place), [])
-                for place in range(len(window.before) + 1)
-            ]
-            for number, window in enumerate(windows)
-        ]
-        for name, windows in sets.items()
-    }
-    different = len(sets[OFF_TOPIC]) // len(PAIRS)
-    last = [candidates[-1] for candidates in record[OFF_TOPIC][:different]]
-    for numbers in WEIGHTS:
-        with weighing(*numbers):
-            runs = {name: [replayed(stretch) for stretch in record[name]] for name in WINDOWS}
-            shown: dict[str, list[Cards]] = {
-                name: [
-                    cards(window.right, own[-1])
-                    for window, own in zip(sets[name], runs[name], strict=True)
-                ]
-                for name in WINDOWS
-            }
-            shown[OFF_TOPIC] = [
-                cards(None, follow(own, near))
-                for pair in PAIRS
-                for own in runs[pair][::STEP]
-                for near in last
-            ]
-        yield numbers, shown
-
-
-def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[Chosen]:
-    """Choose among the candidates of windows in a row."""
-    runs: list[Chosen] = []
-    for near in candidates:
-        runs.append(follow(runs, near))
-    return runs
-
-
-def follow(runs: Sequence[Chosen], candidates: Sequence[NearPassage]) -> Chosen:
-    """Choose among the candidates of the window after some."""
-    recent = [
-        RecentCitation(age, candidate.source, candidate.ordinal, candidate.heading)
-        for age, earlier in enumerate(reversed(runs[-continuity.WINDOWS :]), start=1)
-        for candidate in (match.candidate for match in earlier)
-    ]
-    passages = []
-    for candidate in candidates:
-        near = continuity.nearness(candidate.candidate, recent)
-        relevance = continuity.preferred(candidate.relevance, near, model=MINILM)
-        passages.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
-    ranked = lecture_pipeline.rank_by_judge(passages, conf.live_distance())
-    return lecture_pipeline.by_score(ranked[: lecture_pipeline.CITED])
-
-
-def cards(right: Right | None, run: Chosen) -> Cards:
-    """Return what a window shows."""
-    return [
-        Shown(bool(right and right(place(match.candidate.title, match.candidate))), match.score)
-        for match in run
-    ]
-
-
-def rows(path: str) -> list[dict[str, Any]]:
-    """Read a file of JSON lines."""
-    return [json.loads(line) for line in (DATA / path).read_text().splitlines()]
-
-
-def note(text: str) -> None:
-    """Say how far it is."""
-    print(text, file=sys.stderr, flush=True)
-
-
-# Results
-
-
-def section(runs: Mapping[str, Mapping[str, Sequence[Cards]]]) -> Iterator[str]:
-    """Write the section of the results."""
-    yield "## Live lectures: quality"
-    yield ""
-    yield (
-        f"`python {shlex.join(['bench/lectures.py', *sys.argv[1:]])}`: windows of real lectures in"
-        f" one library of {Source.objects.count()} documents, {Chunk.objects.count():,} chunks, by"
-    )
-    yield (
-        f"the nearest passages alone, by the judge, and by the judge with the section of the"
-        f" {continuity.WINDOWS} windows"
-    )
-    yield (
-        f"before. Python {platform.python_version()}, all-MiniLM-L6-v2 (384), no cross-encoder,"
-        f" {lecture_pipeline.CITED} passages a window at most."
-    )
-    yield ""
-    yield (
-        "*First*: windows whose first passage is right; *any*: with a right one. *Cited*: share of"
-        " the cited passages that are right. *Silent*: windows without any. Right for calculus: a"
-    )
-    yield (
-        "page of a section that the lecture, or in the second row the window, is about; nyudl: its"
-        " section of the notes; hfcourse: its page."
-    )
-    yield ""
-    yield f"| {LABELS} | windows | " + " | ".join(runs) + " |"
-    yield "|---|---:|" + "---|" * len(runs)
-    for name in WINDOWS:
-        counts = [run[name] for run in runs.values()]
-        yield f"| {name} | {len(counts[0])} | {' | '.join(map(shares, counts))} |"
-    yield ""
-    for name, run in runs.items():
-        yield f"- {name}: {aside_count(run[OFF_TOPIC])}"
-    yield ""
-    yield from by_score(list(runs.values())[-1])
+    cards = []
+    for citation in lecture_pipeline.cite(made)[-1].citations:
+        page = citation.page or 0
+        place = citation.source.title, page, citation.last_page or page
+        is_right = bool(window.right and window.right(place))
+        cards.append(Shown(is_right, citation.relevance_score or 0.0))
+    return cards
 
 
 if __name__ == "__main__":

@@ -35,71 +35,39 @@ from reportlab.platypus import (
 FOLDER: Final = Path(__file__).resolve().parent.parent / "citations" / "sample"
 TEXT, BOOK = FOLDER / "textbook.txt", FOLDER / "counting-waiting-keeping-time.pdf"
 
+Flowables = Iterator[Flowable]
 SIZE: Final = (17 * cm, 24 * cm)
 MARGIN: Final = 2.1 * cm
 FRONT: Final = 2  # pages before page 1
-INK, TEAL, PALE, GREY = (
-    HexColor("#1d1c1a"),
-    HexColor("#0b655d"),
-    HexColor("#e1f0ed"),
-    HexColor("#6b665c"),
-)
+INK, TEAL = HexColor("#1d1c1a"), HexColor("#0b655d")
+PALE, GREY = HexColor("#e1f0ed"), HexColor("#6b665c")
 
 BODY: Final = ParagraphStyle(
     "body", fontName="Times-Roman", fontSize=10.6, leading=14.6, spaceAfter=6.5, textColor=INK
 )
-STYLES: Final = {
-    "title": ParagraphStyle(
-        "title",
-        BODY,
-        fontName="Times-Bold",
-        fontSize=27,
-        leading=32,
-        spaceBefore=5 * cm,
-        spaceAfter=14,
-    ),
-    "subtitle": ParagraphStyle(
-        "subtitle",
-        BODY,
-        fontName="Times-Italic",
-        fontSize=14,
-        leading=19,
-        textColor=GREY,
-        spaceAfter=10 * cm,
-    ),
-    "author": ParagraphStyle("author", BODY, fontSize=11, textColor=TEAL),
-    "chapter": ParagraphStyle(
-        "chapter",
-        BODY,
-        fontName="Times-Bold",
-        fontSize=19,
-        leading=24,
-        textColor=TEAL,
-        spaceAfter=13,
-    ),
-    "section": ParagraphStyle(
-        "section", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10
-    ),
-    "formula": ParagraphStyle(
-        "formula", BODY, fontName="Times-Italic", alignment=TA_CENTER, spaceBefore=3, spaceAfter=10
-    ),
-    "point": ParagraphStyle("point", BODY, leftIndent=14, bulletIndent=3, spaceAfter=4),
-    "listing": ParagraphStyle(
-        "listing", BODY, fontName="Courier", fontSize=9.2, leading=12.5, leftIndent=14, spaceAfter=9
-    ),
-    "exercise": ParagraphStyle(
-        "exercise",
-        BODY,
-        fontName="Times-Italic",
-        backColor=PALE,
-        borderPadding=(5, 7, 6, 7),
-        spaceBefore=9,
-    ),
-    "contents": ParagraphStyle(
-        "contents", BODY, fontName="Times-Bold", fontSize=14.5, leading=19, spaceAfter=10
-    ),
-    "entry": ParagraphStyle("entry", BODY, spaceAfter=3),
+BOLD: Final = {"fontName": "Times-Bold"}
+ITALIC: Final = {"fontName": "Times-Italic"}
+HEADING: Final = {**BOLD, "fontSize": 14.5, "leading": 19, "spaceAfter": 10}
+LOOKS: Final[dict[str, dict[str, Any]]] = {
+    "title": {**BOLD, "fontSize": 27, "leading": 32, "spaceBefore": 5 * cm, "spaceAfter": 14},
+    "subtitle": {**ITALIC, "fontSize": 14, "leading": 19, "textColor": GREY, "spaceAfter": 10 * cm},
+    "author": {"fontSize": 11, "textColor": TEAL},
+    "chapter": {**BOLD, "fontSize": 19, "leading": 24, "textColor": TEAL, "spaceAfter": 13},
+    "section": HEADING,
+    "contents": HEADING,
+    "entry": {"spaceAfter": 3},
+    "formula": {**ITALIC, "alignment": TA_CENTER, "spaceBefore": 3, "spaceAfter": 10},
+    "point": {"leftIndent": 14, "bulletIndent": 3, "spaceAfter": 4},
+    "listing": {
+        "fontName": "Courier",
+        "fontSize": 9.2,
+        "leading": 12.5,
+        "leftIndent": 14,
+        "spaceAfter": 9,
+    },
+    "exercise": {**ITALIC, "backColor": PALE, "borderPadding": (5, 7, 6, 7), "spaceBefore": 9},
 }
+STYLES: Final = {name: ParagraphStyle(name, BODY, **look) for name, look in LOOKS.items()}
 
 
 def make(path: Path = BOOK) -> Path:
@@ -151,7 +119,7 @@ def _margins(canvas: Canvas, book: _Book) -> None:
     canvas.drawString(MARGIN, SIZE[1] - 1.35 * cm, book.title)
 
 
-def _contents(lines: list[str]) -> Iterator[Flowable]:
+def _contents(lines: list[str]) -> Flowables:
     yield PageBreak()
     yield Paragraph("Contents", STYLES["contents"])
     headings = [line for line in lines if line.startswith("#")]
@@ -162,7 +130,7 @@ def _contents(lines: list[str]) -> Iterator[Flowable]:
         )
 
 
-def _body(lines: Iterator[str]) -> Iterator[Flowable]:
+def _body(lines: Iterator[str]) -> Flowables:
     for mark, group in groupby(filter(None, lines), key=_mark):
         body = [line if mark == "" else line[len(mark) :].strip() for line in group]
         if mark in ("#", "##"):
@@ -175,23 +143,15 @@ def _mark(line: str) -> str:
     return first if first in _FORMS else ""
 
 
-def _in(style: str) -> Callable[[list[str]], Iterator[Flowable]]:
-    return lambda lines: (Paragraph(escape(line), STYLES[style]) for line in lines)
+def _in(style: ParagraphStyle, bullet: str | None = None) -> Callable[[list[str]], Flowables]:
+    return lambda lines: (Paragraph(escape(line), style, bulletText=bullet) for line in lines)
 
 
-def _paragraphs(lines: list[str]) -> Iterator[Flowable]:
-    return (Paragraph(escape(line), BODY) for line in lines)
-
-
-def _points(lines: list[str]) -> Iterator[Flowable]:
-    return (Paragraph(escape(line), STYLES["point"], bulletText="•") for line in lines)
-
-
-def _listing(lines: list[str]) -> Iterator[Flowable]:
+def _listing(lines: list[str]) -> Flowables:
     yield Preformatted("\n".join(lines), STYLES["listing"])
 
 
-def _table(lines: list[str]) -> Iterator[Flowable]:
+def _table(lines: list[str]) -> Flowables:
     rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     look = [
         ("FONT", (0, 0), (-1, -1), "Times-Roman", 9.6),
@@ -204,26 +164,22 @@ def _table(lines: list[str]) -> Iterator[Flowable]:
     yield Table(rows, style=look, spaceBefore=2, spaceAfter=9, hAlign="CENTER")
 
 
-def _exercise(lines: list[str]) -> Iterator[Flowable]:
+def _exercise(lines: list[str]) -> Flowables:
     for line in lines:
         yield Spacer(1, 4)
         yield Paragraph(f"<b>Exercise.</b> {escape(line)}", STYLES["exercise"])
 
 
-def _figures(lines: list[str]) -> Iterator[Flowable]:
-    return (_Figure(name) for name in lines)
-
-
-_FORMS: Final[dict[str, Callable[[list[str]], Iterator[Flowable]]]] = {
-    "#": _in("chapter"),
-    "##": _in("section"),
-    "$": _in("formula"),
+_FORMS: Final[dict[str, Callable[[list[str]], Flowables]]] = {
+    "#": _in(STYLES["chapter"]),
+    "##": _in(STYLES["section"]),
+    "$": _in(STYLES["formula"]),
     "=": _listing,
     "|": _table,
-    "*": _points,
-    "!": _figures,
+    "*": _in(STYLES["point"], "•"),
+    "!": lambda names: map(_Figure, names),
     "?": _exercise,
-    "": _paragraphs,
+    "": _in(BODY),
 }
 
 

@@ -16,17 +16,19 @@ from collections.abc import Awaitable, Callable
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from environment import DATA, ROOT, boot
+from harness.environment import ROOT, boot
 
 boot()
 
+from harness.judged import ingest
+from harness.report import table, wrapped
+from harness.sets import SPEECH
 from mcp_types import CallToolResult, TextContent
 
 from citations.ingest import discovery
-from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
-from kbsite.accounts.auth import Caller, everything
+from kbsite.callers import SignedInCaller, everything
 from kbsite.cli.users import owner
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
@@ -81,15 +83,6 @@ PARTS: Final = (
     Question("Practical tricks for backpropagation", SECOND + 4891, SECOND + 6197),
 )
 MOMENTS: Final = tuple(kind[0] for kind in (FACTS, MEANINGS, EXPLANATIONS, PARTS))
-
-
-class Finding(NamedTuple):
-    """What one search for a section took, and whether it led there."""
-
-    calls: int
-    tokens: int
-    is_found: bool
-    is_quoted: bool
 
 
 class Reader:
@@ -183,7 +176,7 @@ def main() -> None:
     )
     before, _, rest = PAGE.read_text().partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
-    text = "\n".join([_wrapped(head), "", *report])
+    text = f"{wrapped(head)}\n\n{report}"
     PAGE.write_text(f"{before}{MARKS[0]}{text}\n{MARKS[1]}{after}")
     print(text)
 
@@ -193,49 +186,50 @@ def fill() -> tuple[int, int]:
     cues: list[dict[str, float | str]] = []
     shift = 0.0
     for name in LECTURES:
-        talk = json.loads((DATA / f"dev/transcripts/nyudl/{name}.json").read_text())
+        talk = json.loads((SPEECH / "nyudl" / f"{name}.json").read_text())
         cues += [{**cue, "start": cue["start"] + shift} for cue in talk["cues"]]
         shift += talk["duration"]
     data = {"id": VIDEO, "title": "Deep learning, weeks 1 and 2", "lang": "en", "cues": cues}
-    storage.add_captions(
-        Collection.objects.default(), json.dumps(data).encode(), name="joined.json"
-    )
+    shelf = Collection.objects.default()
+    storage.add_captions(shelf, json.dumps(data).encode(), name="joined.json")
     discovery.adopt()
-    source = Source.objects.get()
-    ingest_pipeline.ingest(source.pk)
-    outline_storage.refresh(source)
+    ingest(shelf)
+    outline_storage.refresh(Source.objects.get())
     return round(shift * 1000), sum(len(str(cue["text"]).split()) for cue in cues)
 
 
-async def measure() -> list[str]:
+async def measure() -> str:
     """Return the table."""
-    LOCAL_CALLER.set(await in_thread(lambda: Caller(user=owner(), scope=everything())))
-    rows = ["| Question | found | quoted | calls | tokens | most |", "|---|---|---|---|---|---|"]
+    LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner(), scope=everything())))
+    rows: list[tuple[object, ...]] = []
     for name, (way, questions) in WAYS.items():
-        findings = [await _find(way, question) for question in questions]
-        calls, spent, right, quoted = zip(*findings, strict=True)
+        readers = [Reader() for _ in questions]
+        pairs = zip(readers, questions, strict=True)
+        right = [await way(reader, question) for reader, question in pairs]
+        spent = [reader.tokens for reader in readers]
         rows.append(
-            f"| {name} | {sum(right)} of {len(right)} | {sum(quoted)} | {fmean(calls):.1f} "
-            f"| {fmean(spent):,.0f} | {max(spent):,} |"
+            (
+                name,
+                f"{sum(right)} of {len(right)}",
+                sum(reader.is_quoted for reader in readers),
+                f"{fmean(reader.calls for reader in readers):.1f}",
+                f"{fmean(spent):,.0f}",
+                max(spent),
+            )
         )
     whole, more = Reader(), ""
     while not whole.calls or more:
         arguments = {"videoId": VIDEO, "includeFullTranscript": True, "cursor": more}
         text = await whole.call("get_transcript", **arguments)
         more = "".join(re.findall(r"cursor=(\S+)$", text, re.MULTILINE))
-    return [*rows, f"| All of it, from end to end | | | {whole.calls} | {whole.tokens:,} | |"]
+    rows.append(("All of it, from end to end", "", "", whole.calls, whole.tokens, ""))
+    return table(("Question", "found", "quoted", "calls", "tokens", "most"), rows)
 
 
 def definitions() -> int:
     """Return the tokens of the tools' definitions, without icons."""
     rows = [(tool.name, tool.title, tool.description, tool.parameters) for tool in all_tools()]
     return tokens(json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
-
-
-async def _find(way: Way, question: Question) -> Finding:
-    reader = Reader()
-    is_found = await way(reader, question)
-    return Finding(reader.calls, reader.tokens, is_found, reader.is_quoted)
 
 
 async def _search(reader: Reader, question: Question, *tools: str) -> bool:
@@ -260,15 +254,6 @@ def _place(line: str) -> tuple[float, float]:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w{4,}", text.casefold()))
-
-
-def _wrapped(text: str) -> str:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) > 99:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
 
 
 SERVER: Final = build_server()

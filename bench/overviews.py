@@ -3,36 +3,32 @@ near the names of an outline's sections are to those that people gave them.
 
 Run ``python bench/overviews.py`` from the repository; names of sets measure only these. People have
 named the sections. Each talk with several of them is asked for an overview, once with the summary
-tree and once from chunks alone; as many moments drawn at random are the baseline. The data come
-from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); vectors are kept in
-``build/vectors``.
+tree and once from chunks alone; as many moments drawn at random are the baseline.
 """
 
-import argparse
 import random
-import shlex
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
+from unittest import mock
 
-from environment import boot
+from harness.environment import arguments, boot, command
 
 boot()
 
-from bm25 import write
-from kept import kept_vectors
-from questions import Library
+from harness.asking import AskedSets
+from harness.report import publish, table
+from harness.vectors import kept_vectors
 
 from citations.answers import evidence
-from citations.answers.answer import Breadth, Reply
+from citations.answers.answer import Breadth, QuestionPart, Reply
 from citations.answers.writing.sentence_ranking import stems
 from citations.models import Node, Source
 from citations.outline import storage as outline_storage
+from transcripts.core.scope import Scope
 
-TITLE: Final = "## Overviews"
 SETS: Final = ("ocw6012_titles", "nyudl_headings", "bitcoin_headings", "tinyrec_topics")
 ASKED: Final = "Give me an overview of this talk."
 MIN_SECTIONS: Final = 4  # sections of a talk that is measured
@@ -56,48 +52,67 @@ class Overview:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
-    )
-    options = parser.parse_args()
+    options = arguments(__doc__, sets=[*SETS])
     with kept_vectors():
-        library = Library(options.sets or SETS, note)
-        measured = [row for name in library.questions for row in overviews(library, name)]
-    report = "\n".join(reported(measured))
-    print(report)
-    write(report)
+        sets = AskedSets(options.sets)
+        measured = [each for name in sets.questions for each in overviews(sets, name)]
+    publish(
+        "Overviews",
+        f"{command()}: no language model, “{ASKED}” of each talk with {MIN_SECTIONS} sections or"
+        " more. Shares of the sections that so many citations can reach, without the first one,"
+        " which says what the talk is about. Names: ROUGE-1 of the headings by people with the name"
+        " of the outline for the same time.",
+        table(
+            (
+                *("set", "talks", "sections", "citations", "as answers do it"),
+                *("from chunks alone", "as many moments at random", "names, ROUGE-1"),
+            ),
+            rows(measured),
+        ),
+    )
 
 
-def overviews(library: Library, name: str) -> Iterator[Overview]:
+def rows(measured: Sequence[Overview]) -> Iterator[Sequence[object]]:
+    """Yield the means of each set, and of all."""
+    for name in [*dict.fromkeys(each.set for each in measured), "all"]:
+        own = [each for each in measured if name in (each.set, "all")]
+        figures = ((each.with_levels, each.flat, each.chance, each.names) for each in own)
+        yield (
+            name,
+            len(own),
+            f"{fmean(each.sections for each in own):.1f}",
+            f"{fmean(each.citations for each in own):.1f}",
+            *(f"{fmean(column):.2f}" for column in zip(*figures, strict=True)),
+        )
+
+
+def overviews(sets: AskedSets, name: str) -> Iterator[Overview]:
     """Ask for an overview of each talk of a set."""
     sections: defaultdict[str, Headings] = defaultdict(dict)
-    for question in library.questions[name]:
+    for question in sets.questions[name]:
         for answer in question.answers:
             sections[answer.source] |= dict.fromkeys(answer.ranges, question.query)
     for talk, headings in sorted(sections.items()):
         spans = [span for span in sorted(headings) if not is_within_another(span, headings)]
         if len(spans) >= MIN_SECTIONS:
-            yield overview(library, name, talk, {span: headings[span] for span in spans})
-    note(f"{name}: done")
+            yield overview(sets, name, talk, {span: headings[span] for span in spans})
 
 
 def is_within_another(span: tuple[float, float], ranges: Iterable[tuple[float, float]]) -> bool:
     return any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in ranges)
 
 
-def overview(library: Library, name: str, talk: str, headings: Headings) -> Overview:
+def overview(sets: AskedSets, name: str, talk: str, headings: Headings) -> Overview:
     """Ask for an overview of a talk with the summary tree and without it."""
     sections = list(headings)
-    whole = library.ask_about(name, talk, ASKED)
-    real = evidence.find
-    evidence.find = lambda scope, part, **options: real(
-        scope, replace(part, breadth=Breadth.SPECIFIC), **options
-    )
-    try:
-        flat = library.ask_about(name, talk, ASKED)
-    finally:
-        evidence.find = real
+    whole = sets.ask_about(name, talk, ASKED)
+    find = evidence.find
+
+    def specific(scope: Scope, part: QuestionPart, **options: Any) -> evidence.EvidenceSet:
+        return find(scope, replace(part, breadth=Breadth.SPECIFIC), **options)
+
+    with mock.patch.object(evidence, "find", specific):
+        flat = sets.ask_about(name, talk, ASKED)
     moments = middles(whole)[1:]  # the first one says what the talk is about
     return Overview(
         set=name,
@@ -154,33 +169,6 @@ def by_chance(sections: Ranges, count: int) -> float:
     first, last = min(start for start, _ in sections), max(end for _, end in sections)
     draws = ([chance.uniform(first, last) for _ in range(count)] for _ in range(DRAWS))
     return fmean(reached(moments, sections) for moments in draws)
-
-
-def reported(measured: Sequence[Overview]) -> Iterator[str]:
-    """Write the section of the results."""
-    command = shlex.join(["bench/overviews.py", *sys.argv[1:]])
-    yield f"{TITLE}\n\n`python {command}`: no language model, “{ASKED}” of each"
-    yield f"talk with {MIN_SECTIONS} sections or more. Shares of the sections that so many"
-    yield "citations can reach, without the first one, which says what the talk is about. Names:"
-    yield "ROUGE-1 of the headings by people with the name of the outline for the same time.\n"
-    yield (
-        "| set | talks | sections | citations | as answers do it | from chunks alone"
-        " | as many moments at random | names, ROUGE-1 |\n|---|---:|---:|---:|---:|---:|---:|---:|"
-    )
-    for name in [*dict.fromkeys(row.set for row in measured), "all"]:
-        own = [row for row in measured if name in (row.set, "all")]
-        sections = fmean(row.sections for row in own)
-        citations = fmean(row.citations for row in own)
-        columns = zip(
-            *((row.with_levels, row.flat, row.chance, row.names) for row in own), strict=True
-        )
-        shares = " | ".join(f"{fmean(column):.2f}" for column in columns)
-        yield f"| {name} | {len(own)} | {sections:.1f} | {citations:.1f} | {shares} |"
-    yield ""
-
-
-def note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

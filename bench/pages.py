@@ -6,25 +6,20 @@ loaded with an empty cache; each interaction is done ``ROUNDS`` times, and its l
 (Event Timing: from the input to the next paint).
 """
 
-import argparse
 import os
-import platform
-import shlex
 import statistics
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from environment import HOME, boot
+from harness.environment import arguments, boot, command, machine
 
 boot(database=False)
 
-from bm25 import write
-from doors import LINK, SERVE, started, wait_for
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from harness.report import publish, table
+from harness.server import serving
+from playwright.sync_api import Browser, CDPSession, Page, ViewportSize, sync_playwright
 
 from citations.models import Source
 from tests.browser.conftest import CHROMIUM, FLAGS
@@ -69,21 +64,31 @@ class Interaction:
 
 
 def main() -> None:
-    """Measure, print, and replace this benchmark's section of the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", type=int, default=10_000)
-    count = parser.parse_args().sources
-    log = Path(HOME) / "serve.log"
-    with log.open("w") as output, started(SERVE, output) as process:
-        link = wait_for(lambda: LINK.findall(log.read_text()), process)[-1]
-        wait_for(lambda: "Ctrl-C" in log.read_text(), process)
-        addresses = fill(count)
+    count = arguments(__doc__, sources=10_000).sources
+    with serving("--sample") as server:
+        addresses = {name: server.origin + path for name, path in fill(count).items()}
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            report = "\n".join(section(browser, link, addresses))
+            busy = os.getloadavg()[0]
+            first = browser.new_context()
+            first.new_page().goto(server.link)
+            visits = Visits(browser, first.storage_state())
+            publish(
+                "Pages",
+                f"{command()}, Chromium {browser.version}, {machine()}; weight without thumbnails"
+                " and images of pages, with an empty cache; the larger layout shift of a laptop and"
+                f" of a phone ({NARROW['width']} pixels wide, {SLOW} times slower); a library of"
+                f" {count:,} documents. Load of the machine before: {busy:.1f}.",
+                table(
+                    ("page", "weight, kB", "layout shift", "blank for, ms", "goals"),
+                    [visits.weigh(name, address) for name, address in addresses.items()],
+                ),
+                table(
+                    ("interaction", "to the next paint, median / longest, ms", "goal"),
+                    [visits.interact(addresses[each.page], each) for each in INTERACTIONS],
+                ),
+            )
             browser.close()
-    print(report)
-    write(report)
 
 
 def fill(count: int) -> dict[str, str]:
@@ -114,95 +119,77 @@ def fill(count: int) -> dict[str, str]:
     }
 
 
-def section(browser: Browser, link: str, addresses: dict[str, str]) -> Iterator[str]:
-    """Yield the section of the results."""
-    before = os.getloadavg()[0]
-    parts = urlsplit(link)
-    origin = f"{parts.scheme}://{parts.netloc}"
-    first = browser.new_context()
-    first.new_page().goto(link)
-    state = first.storage_state()
-    yield "## Pages"
-    yield ""
-    yield f"`{shlex.join(['python', 'bench/pages.py', *sys.argv[1:]])}`, Chromium"
-    yield f"{browser.version}, Python {platform.python_version()}; weight without thumbnails and"
-    yield "images of pages, with an empty cache; the larger layout shift of a laptop and of a phone"
-    yield f"({NARROW['width']} pixels wide, {SLOW} times slower); a library of 10,000 documents."
-    yield f"Load of the machine before: {before:.1f}."
-    yield ""
-    yield "| page | weight, kB | layout shift | blank for, ms | goals |"
-    yield "|---|---:|---:|---:|---|"
-    for name, path in addresses.items():
-        load(browser, state, origin + path)  # once, so that nothing is loaded for the first time
-        weight, shift, blank = load(browser, state, origin + path)
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """Visits of somebody who is signed in, each with an empty cache."""
+
+    browser: Browser
+    state: Any
+
+    def weigh(self, name: str, address: str) -> Sequence[object]:
+        """Return the figures of a page: kilobytes, layout shift, ms until something is painted."""
+        self._load(address)  # once, so that nothing is loaded for the first time
+        weight, shift, blank = self._load(address)
         goals = f"{GOALS['weight']}, {GOALS['shift']}"
-        yield f"| {name} | {weight:.0f} | {shift:.3f} | {blank:.0f} | {goals} |"
-    yield ""
-    yield "| interaction | to the next paint, median / longest, ms | goal |"
-    yield "|---|---:|---:|"
-    for interaction in INTERACTIONS:
-        times = [interact(browser, state, origin, addresses, interaction) for _ in range(ROUNDS)]
+        return name, f"{weight:.0f}", f"{shift:.3f}", f"{blank:.0f}", goals
+
+    def interact(self, address: str, each: Interaction) -> Sequence[object]:
+        """Return the milliseconds of the longest event when something is done on a fresh page."""
+        times = []
+        for _ in range(ROUNDS):
+            with self._visit(address, 700) as page:
+                page.evaluate("window.paint = []")
+                each.act(page)
+                page.wait_for_timeout(700)
+                # What takes less is not reported.
+                times.append(float(max(page.evaluate("window.paint") or [16])))
         spread = f"{statistics.median(times):.0f} / {max(times):.0f}"
-        yield f"| {interaction.name} | {spread} | {GOALS['paint']} |"
-    yield ""
+        return each.name, spread, GOALS["paint"]
+
+    def _load(self, address: str) -> tuple[float, float, float]:
+        images: set[str] = set()
+        sizes: dict[str, float] = {}
+
+        def listen(session: CDPSession) -> None:
+            session.send("Network.enable")
+            session.on(
+                "Network.responseReceived",
+                lambda event: images.add(event["requestId"]) if event["type"] == "Image" else None,
+            )
+            session.on(
+                "Network.loadingFinished",
+                lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}),
+            )
+
+        with self._visit(address, 1_500, listen) as page:
+            shift, blank = float(page.evaluate("window.shift")), float(page.evaluate(BLANK))
+        with self._visit(address, 1_500, slow_down, viewport=NARROW) as page:
+            shift = max(shift, float(page.evaluate("window.shift")))
+        weight = sum(size for key, size in sizes.items() if key not in images) / 1e3
+        return weight, shift, blank
+
+    @contextmanager
+    def _visit(
+        self,
+        address: str,
+        settle: float,
+        prepare: Callable[[CDPSession], object] = lambda session: None,
+        **options: Any,
+    ) -> Iterator[Page]:
+        """Load a page and wait until it has settled (ms)."""
+        context = self.browser.new_context(storage_state=self.state, **options)
+        context.add_init_script(WATCH)
+        page = context.new_page()
+        prepare(context.new_cdp_session(page))
+        page.goto(address, wait_until="load")
+        page.wait_for_timeout(settle)
+        yield page
+        context.close()
 
 
-def load(browser: Browser, state: Any, address: str) -> tuple[float, float, float]:
-    """Load a page with an empty cache; return kilobytes, layout shift, and the milliseconds until
-    something is painted.
-    """
-    context = browser.new_context(storage_state=state)
-    context.add_init_script(WATCH)
-    page = context.new_page()
-    session = context.new_cdp_session(page)
-    session.send("Network.enable")
-    images: set[str] = set()
-    sizes: dict[str, float] = {}
-    session.on(
-        "Network.responseReceived",
-        lambda event: images.add(event["requestId"]) if event["type"] == "Image" else None,
-    )
-    session.on(
-        "Network.loadingFinished",
-        lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}),
-    )
-    page.goto(address, wait_until="load")
-    page.wait_for_timeout(1_500)
-    shift = float(page.evaluate("window.shift"))
-    blank = float(page.evaluate(BLANK))
-    context.close()
-    shift = max(shift, narrow_shift(browser, state, address))
-    return sum(size for key, size in sizes.items() if key not in images) / 1e3, shift, blank
-
-
-def narrow_shift(browser: Browser, state: Any, address: str) -> float:
-    """Load a page as on a phone, which is narrow and slow; return its layout shift."""
-    context = browser.new_context(storage_state=state, viewport=NARROW)
-    context.add_init_script(WATCH)
-    page = context.new_page()
-    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
-    page.goto(address, wait_until="load")
-    page.wait_for_timeout(1_500)
-    shift = float(page.evaluate("window.shift"))
-    context.close()
-    return shift
-
-
-def interact(
-    browser: Browser, state: Any, origin: str, addresses: dict[str, str], each: Interaction
-) -> float:
-    """Do something on a fresh page; return the milliseconds of its longest event."""
-    context = browser.new_context(storage_state=state)
-    context.add_init_script(WATCH)
-    page = context.new_page()
-    page.goto(origin + addresses[each.page], wait_until="load")
-    page.wait_for_timeout(700)
-    page.evaluate("window.paint = []")
-    each.act(page)
-    page.wait_for_timeout(700)
-    longest = max(page.evaluate("window.paint") or [16])  # what takes less is not reported
-    context.close()
-    return float(longest)
+def slow_down(session: CDPSession) -> None:
+    """Make a page as slow as on a phone."""
+    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
 
 
 def type_filter(page: Page) -> None:

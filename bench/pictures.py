@@ -1,19 +1,23 @@
-"""Make the pictures of docs/images from the pages, as they are now, with the sample library.
+"""Take the pictures of the documentation from the pages, as they are now, with the sample library.
 
-Run ``python bench/pictures.py`` from the repository, after a change that a picture shows.
+Run ``python bench/pictures.py`` from the repository, after a change that a picture shows. It uses
+the library as a reader would. Into docs/images go the pages that the texts show; into
+docs/images/pages, for docs/tour.md, a sheet of every page: phone, laptop and large screen, light
+and dark. ``--only ask,tour-video`` takes some of them.
 """
 
 import io
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from environment import HOME, ROOT, boot
+from harness.environment import ROOT, arguments, boot
 
 boot(database=False)
 
-from doors import LINK, SERVE, started, wait_for
+from harness.server import Rest, Server, new_token, serving, wait_for
 from oauth2_provider.models import Application
 from PIL import Image
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
@@ -22,11 +26,12 @@ from citations.models import Source, State
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.extension import Reader, launched
 from tests.browser.watch_standin import WatchStandIn
-from transcripts.models import Video
+from transcripts.models import Collection, Video
 
 IMAGES: Final = ROOT / "docs" / "images"
+SHEETS: Final = IMAGES / "pages"
 COLORS: Final = 128  # more make the files large, fewer make bands
-LAPTOP: Final = {"width": 1280, "height": 800}
+LAPTOP: Final = (1280, 800)
 # What stays in place while the page scrolls would stand in the middle of a long picture.
 UNSTUCK: Final = ".top { position: static !important; }"
 QUESTION: Final = "Why is the pause made random, and what is inverse document frequency?"
@@ -44,68 +49,87 @@ CONSENT: Final = (
     f"&code_challenge={'x' * 43}"
 )
 
+WIDTHS: Final = {360: 740, 1280: 800, 1920: 1080}  # of the window -> its height, pixels
+SCHEMES: Final = ("light", "dark")
+SCALE: Final = 0.4  # of a picture on its sheet
+GAP: Final = 12  # pixels between two pictures
+PAPER: Final = "#8a8f98"
+QUALITY: Final = 45  # of WebP, of 100
+SETTLED: Final = 1_500  # ms, until pictures of sources and what arrives by itself are there
+FOLLOW_UP: Final = "How long should a program wait?"
+KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
+
 
 def main() -> None:
-    """Serve the sample library and take the pictures."""
-    log = Path(HOME) / "serve.log"
-    with log.open("w") as output, started(SERVE, output) as process:
-        link = wait_for(lambda: LINK.findall(log.read_text()), process)[-1]
-        wait_for(lambda: "Ctrl-C" in log.read_text(), process)
-        wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), process)
-        talk = Video.objects.get(title="Why captions have times")
-        Application.objects.create(
-            name="Claude",
-            client_id="claude",
-            client_type="public",
-            authorization_grant_type="authorization-code",
-            redirect_uris="http://127.0.0.1:8123/callback",
-        )
+    names = arguments(__doc__, only="").only
+    wanted = names.split(",") if names else None
+    with serving("--sample") as server:
+        wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), server.process)
+        chosen, pages = pictures(), used(server)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            origin, state = link.partition("/sign-in/")[0], sign_in(browser, link)
-            take_all(browser, origin, state, talk.pk)
+            first = browser.new_context(reduced_motion="reduce")
+            first.new_page().goto(server.link)
+            state = first.storage_state()
+            for name, picture in chosen.items():
+                if not wanted or name in wanted:
+                    save(name, take(browser, server.origin, picture, state))
+            for name, path in pages.items():
+                if not wanted or f"tour-{name}" in wanted:
+                    own = None if path.startswith(("/shared/", "/sign-in/")) else state
+                    sheet(browser, SHEETS / f"{name}.webp", server.origin + path, own)
             browser.close()
-            take_panel(playwright, origin, state)
+            if not wanted or "extension" in wanted:
+                take_panel(playwright, server.origin, state)
 
 
-def sign_in(browser: Browser, link: str) -> Any:
-    """Return the session that a sign-in link begins."""
-    context = browser.new_context(reduced_motion="reduce")
-    context.new_page().goto(link)
-    return context.storage_state()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A page, what is done on it before, and which part is shown."""
+
+    path: str
+    size: tuple[int, int] = LAPTOP
+    act: Callable[[Page], None] = lambda page: None
+    clip: Callable[[Page], Any] = lambda page: None
+    is_stranger: bool = False
 
 
-def take_all(browser: Browser, origin: str, state: Any, talk: int) -> None:
-    """Take the pictures of the pages, signed in except the sign-in page."""
+def pictures() -> dict[str, Picture]:
+    talk = Video.objects.get(title="Why captions have times")
+    Application.objects.create(
+        name="Claude",
+        client_id="claude",
+        client_type="public",
+        authorization_grant_type="authorization-code",
+        redirect_uris="http://127.0.0.1:8123/callback",
+    )
+    return {
+        "library": Picture(path="/library/"),
+        "video": Picture(path=f"/videos/{talk.pk}/?q=words", act=highlight),
+        "ask": Picture(path="/ask/", act=ask),
+        "lecture": Picture(path="/lectures/", act=replay),
+        "sign-in": Picture(path="/sign-in/", size=(540, 540), is_stranger=True),
+        "consent": Picture(path=CONSENT, size=(500, 660)),
+        "tokens": Picture(path="/tokens/", size=(840, 900), act=unfold, clip=from_clients),
+    }
 
-    def take(
-        name: str,
-        path: str,
-        *,
-        size: Any = LAPTOP,
-        act: Callable[[Page], None] = lambda page: None,
-        is_stranger: bool = False,
-        clip: Callable[[Page], Any] = lambda page: None,
-    ) -> None:
-        own = None if is_stranger else state
-        visit = browser.new_context(
-            storage_state=own, viewport=size, reduced_motion="reduce", bypass_csp=True
-        )
-        page = visit.new_page()
-        page.goto(origin + path, wait_until="load")
-        act(page)
-        page.wait_for_timeout(1_000)  # pictures of sources, and what arrives by itself
-        area = clip(page)
-        save(name, page.screenshot(clip=area, full_page=area is not None))
-        visit.close()
 
-    take("library", "/library/")
-    take("video", f"/videos/{talk}/?q=words", act=highlight)
-    take("ask", "/ask/", act=ask)
-    take("lecture", "/lectures/", act=replay)
-    take("sign-in", "/sign-in/", size={"width": 540, "height": 540}, is_stranger=True)
-    take("consent", CONSENT, size={"width": 500, "height": 660})
-    take("tokens", "/tokens/", size={"width": 840, "height": 900}, act=unfold, clip=from_clients)
+def take(browser: Browser, origin: str, picture: Picture, state: Any) -> bytes:
+    width, height = picture.size
+    visit = browser.new_context(
+        storage_state=None if picture.is_stranger else state,
+        viewport={"width": width, "height": height},
+        reduced_motion="reduce",
+        bypass_csp=True,
+    )
+    page = visit.new_page()
+    page.goto(origin + picture.path, wait_until="load")
+    picture.act(page)
+    page.wait_for_timeout(1_000)  # pictures of sources, and what arrives by itself
+    area = picture.clip(page)
+    shot = page.screenshot(clip=area, full_page=area is not None)
+    visit.close()
+    return shot
 
 
 def take_panel(playwright: Playwright, origin: str, state: Any) -> None:
@@ -182,6 +206,92 @@ def save(name: str, picture: bytes) -> None:
     few = image.quantize(COLORS, dither=Image.Dither.NONE)
     few.save(IMAGES / f"{name}.png", optimize=True)
     print(f"{name}.png {image.width} × {image.height}")
+
+
+# The sheets of the tour
+
+
+def used(server: Server) -> dict[str, str]:
+    """Read, ask, highlight and share; return the paths of the pages by their names."""
+    call = Rest(server, new_token("--write"))
+    book = Source.objects.get(kind="pdf")
+    talk = Video.objects.get(title="Why captions have times")
+    recording = Source.objects.filter(video=talk).earliest("pk")
+    collection = recording.collection
+    Collection.objects.filter(pk=collection.pk).update(allows_links=True)
+    answer = call("ask?stream=false", question=QUESTION, keep=True)
+    conversation = answer["conversation_id"]
+    call("ask?stream=false", question=FOLLOW_UP, keep=True, conversation_id=conversation)
+    chunks = recording.chunks.order_by("ordinal")
+    for color, chunk in zip(KEPT, chunks, strict=False):
+        quote = " ".join(chunk.text.split()[:12])
+        call("highlights", source_id=str(recording.uuid), quote=quote, color=color)
+    call("notes", title="For the course", text="Begin with captions, then back-off.")
+    clip = call("shared-links", source_id=str(recording.uuid), start=5, end=20)
+    about = {"collection": collection.slug, "video_id": talk.key}
+    lecture = call("sessions", title="A lecture", **about)
+    call(f"sessions/{lecture['id']}/replay", position=60)
+    return {
+        "library": "/library/",
+        "library-table": "/library/?view=table&group=kind",
+        "add": "/add/",
+        "video": f"/videos/{talk.pk}/",
+        "video-found": f"/videos/{talk.pk}/?q=words&view=paragraphs",
+        "document": f"/sources/{book.uuid}/pages/10/",
+        "guide": f"/sources/{book.uuid}/",
+        "search": "/search/?q=exponential+back-off",
+        "search-nothing": "/search/?q=the+price+of+potatoes+in+Lima",
+        "ask": "/ask/",
+        "conversation": f"/ask/{conversation}/",
+        "highlights": "/highlights/",
+        "notes": "/notes/",
+        "collection": f"/collections/{collection.pk}/",
+        "collection-settings": f"/collections/{collection.pk}/settings/",
+        "lecture": f"/lectures/{lecture['id']}/",
+        "activity": "/activity/",
+        "tokens": "/tokens/",
+        "shared-links": "/shared-links/",
+        "shared-clip": clip["path"],
+        "glossary": "/glossary/",
+        "sign-in": "/sign-in/",
+        "admin": "/admin/",
+        "rest": "/api/v1/docs",
+    }
+
+
+def sheet(browser: Browser, file: Path, address: str, state: Any) -> None:
+    """Save the pictures of a page: a row for each colour scheme, a column for each width."""
+    rows = [
+        [shot(browser, address, state, scheme, width) for width in WIDTHS] for scheme in SCHEMES
+    ]
+    heights = [max(picture.height for picture in row) for row in rows]
+    width = max(sum(picture.width + GAP for picture in row) for row in rows) + GAP
+    whole = Image.new("RGB", (width, sum(heights) + GAP * (len(rows) + 1)), PAPER)
+    top = GAP
+    for row, height in zip(rows, heights, strict=True):
+        left = GAP
+        for picture in row:
+            whole.paste(picture, (left, top))
+            left += picture.width + GAP
+        top += height + GAP
+    whole.save(file, quality=QUALITY, method=6)
+    print(f"{file} {whole.width} × {whole.height}, {file.stat().st_size // 1000} kB")
+
+
+def shot(browser: Browser, address: str, state: Any, scheme: Any, width: int) -> Image.Image:
+    visit = browser.new_context(
+        storage_state=state,
+        viewport={"width": width, "height": WIDTHS[width]},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page: Page = visit.new_page()
+    page.goto(address, wait_until="load")
+    page.wait_for_timeout(SETTLED)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    visit.close()
+    size = (round(picture.width * SCALE), round(picture.height * SCALE))
+    return picture.resize(size, Image.Resampling.LANCZOS)
 
 
 if __name__ == "__main__":

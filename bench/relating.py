@@ -3,33 +3,27 @@
 Run ``python bench/relating.py`` from the repository. A claim is a sentence of an answer that was
 written to a gold question. *Its own* quote is some words of the sentence of its gold range that
 shares most words with it. The others are words of the gold range of another question, of the same
-talk or of another one: true quotes that do not prove the claim. The data come from
-``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+talk or of another one: true quotes that do not prove the claim.
 """
 
-import argparse
-import json
 import random
 import re
-import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from environment import DATA, boot
+from harness.environment import arguments, boot, command
 
 boot()
 
-from bm25 import write
-from questions import SETS as FOLDERS
+from harness.report import publish, share, table
+from harness.sets import SPEECH, TRANSCRIPTS, cues, drawn, jsonl
 
 from citations.answers import citation_check
 from citations.answers.writing.sentence_ranking import stems
 from citations.providers import registry
 from citations.text.sentences import split
 
-TITLE: Final = "## Claims and what they cite"
 WRITTEN: Final = {"qmsum": "written by people", "ergo_qa": "written by a language model"}
 MIN_WORDS: Final = 4  # words of a sentence that is quoted
 QUOTED: Final = (4, 12)  # words of a quote
@@ -48,31 +42,24 @@ class WrittenAnswer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=120, help="of each set, at most")
-    options = parser.parse_args()
-    command = shlex.join(["bench/relating.py", *sys.argv[1:]])
-    lines = [
-        f"{TITLE}\n\n`python {command}`: claims that a true quote is found unrelated to.\n",
-        f"| set | answers | claims | {OWN} | {SAME} | {OTHER} |",
-        "|---|---|---:|---:|---:|---:|",
-    ]
+    options = arguments(__doc__, questions=120)
+    rows = []
     for name, by in WRITTEN.items():
         answers = list(read(name, options.questions))
         claims = sum(len(answer.claims) for answer in answers)
-        shares = " | ".join(f"{share:.1%}" for share in measured(answers))
-        lines.append(f"| {name} | {by} | {claims} | {shares} |")
-    report = "\n".join([*lines, ""])
-    print(report)
-    write(report)
+        rows.append((name, by, claims, *(share(kind, 1) for kind in measured(answers))))
+    publish(
+        "Claims and what they cite",
+        f"{command()}: claims that a true quote is found unrelated to.",
+        table(("set", "answers", "claims", OWN, SAME, OTHER), rows, left=2),
+    )
 
 
 def read(name: str, most: int) -> Iterator[WrittenAnswer]:
     """Read the questions of a set that have a written answer, evenly drawn."""
-    gold = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8")
-    rows = [row for row in map(json.loads, gold.splitlines()) if row.get("answer")]
-    for row in rows[:: max(1, -(-len(rows) // most))]:
-        text = spoken(FOLDERS[name], row["video"], row["gold"])
+    rows = [row for row in jsonl(f"dev/gold/{name}.jsonl") if row.get("answer")]
+    for row in drawn(rows, most):
+        text = spoken(TRANSCRIPTS[name], row["video"], row["gold"])
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= MIN_WORDS]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
@@ -85,19 +72,17 @@ def read(name: str, most: int) -> Iterator[WrittenAnswer]:
 
 def spoken(folder: str, talk: str, gold: Sequence[Sequence[float]]) -> str:
     """Return the text of some ranges of a talk, in seconds."""
-    path = DATA / "dev" / "transcripts" / folder / f"{talk}.json"
-    cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
     return " ".join(
         cue["text"]
-        for cue in cues
+        for cue in cues(SPEECH / folder / f"{talk}.json")
         if any(
             cue["start"] < last and cue["start"] + cue["duration"] > first for first, last in gold
         )
     )
 
 
-def measured(answers: Sequence[WrittenAnswer]) -> list[float]:
-    """Return the shares of unrelated quotes: own ones, of the same talk, and of another one."""
+def measured(answers: Sequence[WrittenAnswer]) -> list[list[bool]]:
+    """Tell which quotes are unrelated: own ones, of the same talk, and of another one."""
     chance = random.Random(0)
     verdicts: dict[str, list[bool]] = {OWN: [], SAME: [], OTHER: []}
     for answer in answers:
@@ -113,7 +98,7 @@ def measured(answers: Sequence[WrittenAnswer]) -> list[float]:
                     other = chance.choice(others)
                     sentence = chance.choice(other.sentences)
                     verdicts[kind].append(is_unrelated(claim, other.text, sentence, chance))
-    return [sum(kind) / max(1, len(kind)) for kind in verdicts.values()]
+    return list(verdicts.values())
 
 
 def closest(claim: str, answer: WrittenAnswer) -> tuple[int, int]:

@@ -2,45 +2,36 @@
 lost or doubled, how long they take, and what memory does.
 
 Run ``python bench/soak.py`` from the repository; ``--sessions``, ``--speed``, ``--minutes``,
-``--chunks`` for others. The server is a process of its own, as `kb serve` starts it; every session
-is moved on once a second, and begins anew with another recording when its own ends. The library is
-that of ``bench/search.py``. At the end the words of every session's windows are compared with those
-that its recording says until then.
+``--chunks`` for others. The server is `kb serve`; every session is moved on once a second, and
+begins anew with another recording when its own ends. The library is that of ``bench/search.py``. At
+the end the words of every session's windows are compared with those that its recording says until
+then.
 """
 
-import argparse
 import asyncio
 import os
-import platform
-import shlex
-import socket
-import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
-from environment import DATA, HOME, ROOT, boot
+from harness.environment import arguments, boot, command, machine
 
-boot(RERANKER="none")
+boot(RERANKER="none", LIVE_RELEVANCE_THRESHOLD="0", API_CALLS_PER_MINUTE="0")
 
 import httpx
-import search
-import shaped
 from asgiref.sync import sync_to_async
-from bm25 import percentile, write
-from django.contrib.auth.models import User
+from harness.large import LargeLibrary
+from harness.report import publish, spread
+from harness.server import Server, new_token, serving
+from harness.sets import paths
 
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
-from kbsite.models import ApiToken
 from transcripts.adding import storage
-from transcripts.core.access import AccessLevel
 from transcripts.library import reading as library
 from transcripts.models import Transcript
 
@@ -51,98 +42,43 @@ PARTS: Final = 10  # of the time, whose mean memory is told
 
 
 def main() -> None:
-    """Soak, print, and replace this benchmark's section of the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--speed", type=float, default=10.0)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--chunks", type=int, default=10_000)
-    options = parser.parse_args()
-    os.environ.update(
-        LIVE_RERANKER=str(shaped.tinybert(Path(HOME) / "tinybert")), LIVE_RELEVANCE_THRESHOLD="0"
-    )
-    kept = search.Library()
-    kept.grow(options.chunks)
-    recordings = stored(kept)
-    soak = Soak(kept, recordings, options.sessions, options.speed, options.minutes * 60)
+    options = arguments(__doc__, sessions=20, speed=10.0, minutes=10.0, chunks=10_000)
+    large = LargeLibrary()
+    large.grow(options.chunks)
+    recordings = stored(large)
+    seconds = options.minutes * 60
+    soak = Soak(large, recordings, options.sessions, options.speed, seconds)
     registry.warm()  # makes the models ready for this machine, once
-    with served() as (address, pid):
-        asyncio.run(soak.run(address, pid, token(kept)))
-    report = "\n".join(section(soak, options.chunks))
-    print(report)
-    write(report)
+    with serving("--no-worker") as server:
+        asyncio.run(soak.run(server, new_token("--write")))
+    publish(
+        "Live lectures: soak",
+        f"{command()}: {soak.count} sessions at once, each at {soak.speed:g} times its speed, for"
+        f" {options.minutes:g} minutes, moved on once a second over HTTP by another process on the"
+        f" same {os.cpu_count()} cores. {options.chunks:,} chunks, all-MiniLM-L6-v2, no"
+        f" cross-encoder; the embedded PostgreSQL; {machine()}. Milliseconds are median / 95th"
+        " percentile.",
+        "\n".join(f"- {line}" for line in report(soak)),
+    )
 
 
-# Before
-
-
-def stored(kept: search.Library) -> list[Transcript]:
+def stored(large: LargeLibrary) -> list[Transcript]:
     """Store the recordings."""
-    paths = [
-        path
-        for folder in FOLDERS
-        for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))
-    ]
     made = [
-        storage.add_captions(kept.collection, path.read_bytes(), name=path.name).transcript
-        for path in paths
+        storage.add_captions(large.collection, path.read_bytes(), name=path.name).transcript
+        for path in paths(*FOLDERS)
     ]
-    return list(
-        Transcript.objects.filter(
-            pk__in=[source.pk for source in made], language__startswith="en"
-        ).select_related("video")
+    english = Transcript.objects.filter(
+        pk__in=[each.pk for each in made], language__startswith="en"
     )
-
-
-def token(kept: search.Library) -> str:
-    """Return the token of somebody who owns the collection."""
-    owner = User.objects.create_user("soak", is_superuser=True)
-    return ApiToken.issue(owner, name="soak", access=AccessLevel.WRITE)[1]
-
-
-@contextmanager
-def served() -> Iterator[tuple[str, int]]:
-    """Run the server; give its address and process."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "kbsite.asgi:application",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--log-level",
-        "warning",
-    ]
-    process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "kbsite.settings.django"}
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
-            try:
-                httpx.get(f"{address}/healthz", timeout=1)
-                break
-            except httpx.HTTPError:
-                time.sleep(0.2)
-        yield address, process.pid
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-# During
+    return list(english.select_related("video"))
 
 
 @dataclass
 class Soak:
     """One soak: which sessions there were, and what was seen."""
 
-    kept: search.Library
+    large: LargeLibrary
     recordings: Sequence[Transcript]
     count: int
     speed: float
@@ -153,11 +89,13 @@ class Soak:
     drained: float = 0.0  # s after the end until nothing waited
     late: int = 0  # ticks that could not be kept
 
-    async def run(self, address: str, pid: int, key: str) -> None:
+    async def run(self, server: Server, token: str) -> None:
         """Replay, and wait until everything is cited."""
         turns = cycle(self.recordings)
         async with httpx.AsyncClient(
-            base_url=f"{address}/api/v1/", headers={"Authorization": f"Bearer {key}"}, timeout=60
+            base_url=f"{server.origin}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
         ) as client:
             stop = time.monotonic() + self.seconds
             await asyncio.gather(
@@ -165,7 +103,7 @@ class Soak:
                     self._replay(client, turns, stop, number * TICK / self.count)
                     for number in range(self.count)
                 ),
-                self._weigh(pid, stop),
+                self._weigh(server.process.pid, stop),
             )
             await self._end(client)
         started = time.monotonic()
@@ -203,7 +141,7 @@ class Soak:
         answer = await client.post(
             "sessions",
             json={
-                "collection": self.kept.collection.slug,
+                "collection": self.large.collection.slug,
                 "video_id": recording.video.key,
                 "title": "soak",
             },
@@ -228,9 +166,6 @@ def resident(pid: int) -> float:
     """Return the MB of memory that a process has (Linux)."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
-
-# After
 
 
 def wrong(pk: int) -> str:
@@ -281,66 +216,40 @@ def merged(texts: Iterable[str]) -> list[str]:
     return words
 
 
-def section(soak: Soak, chunks: int) -> Iterator[str]:
-    """Write the section of the results."""
+def report(soak: Soak) -> Iterator[str]:
+    """Say what was seen."""
     faults = [fault for pk in soak.sessions if (fault := wrong(pk))]
     rows = Window.objects.filter(session__in=soak.sessions)
     done = [
         (row.finished_at - row.created_at).total_seconds() * 1000 for row in rows if row.finished_at
     ]
-    own = [
-        milliseconds for milliseconds in rows.values_list("milliseconds", flat=True) if milliseconds
-    ]
-    again = [attempts for attempts in rows.values_list("attempts", flat=True) if attempts > 1]
-    yield "## Live lectures: soak"
-    yield ""
-    yield (
-        f"`python {shlex.join(['bench/soak.py', *sys.argv[1:]])}`: {soak.count} sessions at"
-        f" once, each at {soak.speed:g} times its speed, for"
-    )
-    yield (
-        f"{soak.seconds / 60:g} minutes, moved on once a second over HTTP by another process"
-        f" on the same {os.cpu_count()} cores. {chunks:,} chunks,"
-    )
-    yield (
-        f"all-MiniLM-L6-v2, a cross-encoder of TinyBERT's shape with random weights; the"
-        f" embedded PostgreSQL; Python {platform.python_version()}."
-    )
-    yield ""
+    own = [each for each in rows.values_list("milliseconds", flat=True) if each]
     cited = rows.filter(outcome=WindowOutcome.CITED).count()
     yield (
-        f"- {len(soak.sessions)} sessions, {len(done):,} windows"
+        f"{len(soak.sessions)} sessions, {len(done):,} windows"
         f" ({len(done) / soak.seconds:.1f} a second), {cited:,} of them with citations."
     )
+    again = rows.filter(attempts__gt=1).count()
     yield (
-        f"- Lost, doubled or wrong: {', '.join(faults) if faults else 'none, word by word'}."
-        f" Cited in a second try: {len(again)}."
+        f"Lost, doubled or wrong: {', '.join(faults) or 'none, word by word'}. Cited in a second"
+        f" try: {again}."
     )
     yield (
-        f"- From a window's being whole until its citations are stored: {spread(done)}, most"
+        f"From a window's being whole until its citations are stored: {spread(done, 0)}, most"
         f" {max(done):.0f}."
     )
-    yield f"- Of that, being cited (in batches of up to 8): {spread(own)}."
+    yield f"Of that, being cited (in batches of up to 8): {spread(own, 0)}."
     yield (
-        f"- Moving a session on, over HTTP: {spread(soak.calls)}. Ticks more than a second"
-        f" late: {soak.late}."
+        f"Moving a session on, over HTTP: {spread(soak.calls, 0)}. Ticks more than a second late:"
+        f" {soak.late}."
     )
-    yield f"- Nothing waited any more {soak.drained:.1f} s after the end."
+    yield f"Nothing waited any more {soak.drained:.1f} s after the end."
     each = -(-len(soak.memory) // PARTS)
-    means = [
-        statistics.fmean(soak.memory[at : at + each]) for at in range(0, len(soak.memory), each)
-    ]
-    yield (
-        f"- Memory of the server in MB, mean of each tenth of the time:"
-        f" {', '.join(f'{mean:.0f}' for mean in means)}."
-    )
+    parts = [soak.memory[at : at + each] for at in range(0, len(soak.memory), each)]
+    means = ", ".join(f"{fmean(part):.0f}" for part in parts)
+    yield f"Memory of the server in MB, mean of each tenth of the time: {means}."
     described = rows.exclude(keywords=[]).count()
-    yield f"- Keywords, which come when nothing waits: of {described:,} windows."
-
-
-def spread(values: Sequence[float]) -> str:
-    """Write median and 95th percentile of milliseconds."""
-    return f"median {statistics.median(values):.0f} ms, 95th percentile {percentile(values):.0f} ms"
+    yield f"Keywords, which come when nothing waits: of {described:,} windows."
 
 
 if __name__ == "__main__":

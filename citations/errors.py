@@ -111,6 +111,14 @@ class CutterBusy(Unavailable):
     default_hint = "Try again in half a minute, or share the text alone."
 
 
+class CutterMissing(Unavailable):
+    """FFmpeg, which cuts clips, is not installed."""
+
+    code = "cutter_missing"
+    default_message = "Sound and pictures cannot be shared: FFmpeg is not installed."
+    default_hint = "Share the text alone, or install it with `pip install 'cuebase[clips]'`."
+
+
 class LinksNotAllowed(Conflict):
     """The collection's owners do not allow shared links."""
 
@@ -258,7 +266,7 @@ class DocumentUnknown(InvalidInput):
     """Files with this content are not supported."""
 
     code = "document_unknown"
-    default_hint = "Add a PDF, Markdown, text or HTML file."
+    default_hint = "The page Add and `kb add --help` list the formats of documents."
 
 
 class DocumentTooLarge(TooLarge):

@@ -18,7 +18,7 @@ from citations.views import (
     selection,
     shared_links,
     sources,
-    tag_undo,
+    undo,
 )
 from citations.views import add as view_add
 from citations.views import archives as view_archives
@@ -35,14 +35,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("jobs/<int:pk>/sources/", activity.show_job_sources, name="job-sources"),
     path("library/change/", selection.change, name="library-change"),
     path("library/rename/", selection.rename, name="library-rename"),
-    path("library/move-back/", selection.move_back, name="library-move-back"),
-    path(
-        "library/deletions/<uuid:deletion_id>/take-back/",
-        selection.take_back,
-        name="library-take-back",
-    ),
+    path("library/undo/<uuid:undo_id>/", undo.undo, name="undo"),
     path("library/languages/dismiss/", language_notice.dismiss, name="library-languages-dismiss"),
-    path("library/tag-back/", tag_undo.tag_back, name="library-tag-back"),
     path("library/sample/", view_add.add_sample, name="library-sample"),
     path("library/<str:reference>/edit/", item_details.edit, name="item-edit"),
     path("library/", view_library.show_library, name="library"),

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pin every package anew: what runs (requirements-core.lock), with the extra "models"
-# (requirements.lock), and what the tests need (requirements-dev.lock). From the repository.
+# Pin every package anew: what runs (requirements-core.lock), with the extras (requirements.lock),
+# and what the tests need (requirements-dev.lock). From the repository.
 set -eu
 PYTHON=${1:-python3}
 LOCK=build/lock
@@ -26,10 +26,10 @@ freeze() { # setuptools too, of which builds need a new one; no version of one i
 rm -rf "$LOCK"
 "$PYTHON" -m venv "$LOCK"
 "$LOCK/bin/pip" install --quiet torch==2.13.0 "setuptools>=77"
-list models > "$LOCK/requirements.txt"
+list models clips > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -r "$LOCK/requirements.txt" "$WEIGHTS"
 freeze > requirements.lock
-list models dev > "$LOCK/requirements.txt"
+list models clips dev > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -r "$LOCK/requirements.txt"
 freeze > requirements-dev.lock
 

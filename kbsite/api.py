@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import SuspiciousOperation
@@ -23,7 +23,7 @@ from pydantic_core import to_jsonable_python
 
 from citations.api import router as citations
 from kbsite import api_description, errors, operations
-from kbsite.accounts.auth import Caller
+from kbsite.callers import AnyRequest, SignedInCaller
 from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
@@ -38,10 +38,9 @@ _HOLDERS = ("body", "query", "sent", "wanted", "about")  # arguments of function
 class Bearer(HttpBearer):
     """A token made with `kb token create`, or in the admin."""
 
-    def authenticate(self, request: Any, token: str) -> Caller | None:
+    def authenticate(self, request: HttpRequest, token: str) -> SignedInCaller | None:
         """Return the token's caller, as the middleware finds it; raise ``NotSignedIn``."""
-        caller: Caller | None = request.caller
-        return caller
+        return cast(AnyRequest, request).caller
 
 
 class Session(APIKeyCookie):
@@ -79,7 +78,7 @@ def known_parameters(run: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     names = {name for model in queries for name in model.__ninja_flatten_map__}
 
     @wraps(run)
-    def checked(request: Any, **values: Any) -> HttpResponse:
+    def checked(request: AnyRequest, **values: Any) -> HttpResponse:
         unknown = sorted(request.GET.keys() - names)
         if unknown and request.caller:
             complaints = {name[:100]: UNKNOWN for name in unknown[:10]}
@@ -135,7 +134,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     """Show the description to callers only: a person signs in, a program sends a token."""
 
     @wraps(view)
-    def guarded(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: AnyRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.caller:
             return view(request, *args, **kwargs)
         if request.path_info.startswith("/api/v1/docs"):

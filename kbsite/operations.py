@@ -16,10 +16,11 @@ from django.urls import resolve
 from django.utils.deprecation import MiddlewareMixin
 
 from kbsite.accounts.auth import caller_of_request
+from kbsite.callers import AnyRequest, caller_or_none
 from kbsite.errors import DATABASE_ERRORS, problem_response
 from kbsite.oauth import audience
 from transcripts.core.access import AccessLevel, InsufficientScope, needed_by
-from transcripts.core.errors import KnowledgeBaseError, NotSignedIn
+from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.locks import release_connection
 
 OAUTH: Final = {
@@ -43,14 +44,13 @@ class AccessMiddleware(MiddlewareMixin):
     """Refuses what a token may not do, before its arguments are read."""
 
     def process_view(
-        self, request: Any, view_func: Any, view_args: Any, view_kwargs: Any
+        self, request: AnyRequest, view_func: Any, view_args: Any, view_kwargs: Any
     ) -> HttpResponse | None:
-        needed = declared(view_func).get(request.method)
+        needed = declared(view_func).get(request.method or "")
+        caller = caller_or_none(request) if needed else None
         try:
-            if needed and request.caller:
-                request.caller.require(needed)
-        except NotSignedIn:
-            return None  # as the operation says
+            if needed and caller:
+                caller.require(needed)
         except InsufficientScope as error:
             return _refuse(request, error)
         return None

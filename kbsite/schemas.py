@@ -4,13 +4,16 @@
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
 from transcripts.core.access import AccessLevel
 from transcripts.schemas import Count, Shape
+
+if TYPE_CHECKING:  # clients read these shapes without Django
+    from django.contrib.auth.models import User
 
 # Users and tokens
 
@@ -27,11 +30,14 @@ class UserOut(Shape):
     )
 
     @classmethod
-    def read(cls, user: Any) -> Self:
+    def read(cls, user: "User") -> Self:
         """Return a user with the memberships, which are fetched."""
         memberships = user.memberships.order_by("collection__slug")
-        user.roles = dict(memberships.values_list("collection__slug", "role"))
-        return cls.model_validate(user)
+        roles = dict(memberships.values_list("collection__slug", "role"))
+        columns = ("username", "is_superuser", "is_active", "last_login")
+        return cls.model_validate(
+            {name: getattr(user, name) for name in columns} | {"roles": roles}
+        )
 
 
 class TokenOut(Shape):

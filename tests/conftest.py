@@ -32,8 +32,26 @@ from transcripts.core.actors import Actor
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
 
-hypothesis.settings.register_profile("noisy machines", deadline=None)
-hypothesis.settings.load_profile("noisy machines")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
+hypothesis.settings.register_profile("thorough", deadline=None)
+hypothesis.settings.load_profile("quick")
+
+# What `make test` leaves to `make test-all`: kills, upgrades, protocols, what only browsers do.
+THOROUGH = (
+    "tests/browser/",
+    "tests/conformance/",
+    "tests/generated_clients/",
+    "tests/image/",
+    "tests/journeys/test_backup_drill",
+    "tests/journeys/test_chaos",
+    "tests/journeys/test_full_disk",
+    "tests/journeys/test_ingest_kills",
+    "tests/journeys/test_kills",
+    "tests/journeys/test_load",
+    "tests/journeys/test_once",
+    "tests/kbsite/test_schema",
+    "tests/upgrades/",
+)
 
 # The files that take longest, the longest first.
 LONGEST = (
@@ -87,6 +105,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest: the processes of a parallel run then end together."""
     items.sort(key=_place)
+    for item in items:
+        if item.nodeid.startswith(THOROUGH):
+            item.add_marker(pytest.mark.thorough)
 
 
 def _place(item: pytest.Item) -> int:

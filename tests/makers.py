@@ -19,20 +19,10 @@ from django.utils import timezone
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.documents import storage as document_storage
+from citations.formats import FORMATS
 from citations.lexical import index as lexical_index
-from citations.models import (
-    Answer,
-    Chunk,
-    Citation,
-    Document,
-    EmbeddingSpace,
-    Page,
-    Source,
-    SourceKind,
-    State,
-)
+from citations.models import Answer, Chunk, Citation, Document, EmbeddingSpace, Page, Source, State
 from citations.quotes import source_texts
-from citations.readers.formats import FORMATS
 from citations.readers.page import Paragraph, ReadPage
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -129,7 +119,7 @@ def make_source(
     }
     source = Source.objects.create(
         collection=video.collection,
-        kind=SourceKind.VIDEO,
+        kind="video",
         video=video,
         transcript=transcript,
         state=state,
@@ -173,11 +163,7 @@ def make_document(
     words.
     """
     source = Source.objects.create(
-        collection=collection,
-        kind=SourceKind.TEXT,
-        title=title,
-        language=language,
-        state=State.WORDS,
+        collection=collection, kind="text", title=title, language=language, state=State.WORDS
     )
     replace_chunks(source, texts)
     return source

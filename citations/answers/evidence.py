@@ -81,7 +81,7 @@ def find(
     An overview searches the sections and documents of the summary tree, all levels at once (the
     collapsed tree of RAPTOR: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for
     Tree-Organized Retrieval", 2024); without a tree, chunks answer. A fact searches only the
-    chunks, where it is found more often (bench/answers.py). Scores are those of ``search``; a node
+    chunks, where it is found more often (bench/SETTLED.md). Scores are those of ``search``; a node
     is scored like a chunk, by its vector and by the chunks below it that were found. Words in
     quotation marks that occur nowhere are searched without the marks. Raises what
     ``search_pipeline.search`` raises.

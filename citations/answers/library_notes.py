@@ -10,8 +10,9 @@ from django.utils.translation import ngettext
 from citations.answers.answer import Preparation, UnreadySource
 from citations.answers.question.router import is_overview, subject
 from citations.answers.question.wording import content_words, is_greeting
+from citations.formats import VIDEO
 from citations.library.filters import Filter, matching
-from citations.models import SourceKind, State
+from citations.models import State
 from transcripts.core.alphabet import alphabetical
 from transcripts.core.scope import Scope
 from transcripts.core.translation import quoted
@@ -44,7 +45,7 @@ def help_note(scope: Scope, filter: Filter) -> str:
     if not rows:
         return _EMPTY
     titles = [title for _, title in rows]
-    kinds = Counter(kind == SourceKind.VIDEO for kind, _ in rows)
+    kinds = Counter(kind == VIDEO for kind, _ in rows)
     counts = " and ".join(
         f"{kinds[is_video]:,} {name}{'' if kinds[is_video] == 1 else 's'}"
         for is_video, name in ((True, "recording"), (False, "document"))

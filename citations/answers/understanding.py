@@ -25,8 +25,9 @@ from citations.answers.writing import answer_types, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
+from citations.formats import VIDEO
 from citations.library.filters import Filter, matching
-from citations.models import Chunk, SourceKind
+from citations.models import Chunk
 from citations.passages import SearchMode, Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
@@ -308,7 +309,7 @@ def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | 
     if not kind:
         return None
     sources = matching(scope, filter).filter(chunk_count__gt=0)
-    of_kind = Q(kind=SourceKind.VIDEO) if kind == "recording" else ~Q(kind=SourceKind.VIDEO)
+    of_kind = Q(kind=VIDEO) if kind == "recording" else ~Q(kind=VIDEO)
     candidates = sources.filter(of_kind)
     work = "pk" if kind == "document" else "video"
     works = candidates.order_by().values_list("video", work).distinct()[:2]

@@ -32,6 +32,7 @@ from citations.schemas.lectures import (
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.core.access import AccessLevel, needs
+from transcripts.core.caller import Caller
 from transcripts.core.headers import FILE_NAME, header, located
 from transcripts.core.lists import page_of
 from transcripts.core.views import events
@@ -314,7 +315,7 @@ def watch_session(
     return events.EventStream(_stream(request.caller, session, after))
 
 
-async def _stream(caller: Any, session: LectureSession, after: int) -> AsyncGenerator[str, None]:
+async def _stream(caller: Caller, session: LectureSession, after: int) -> AsyncGenerator[str, None]:
     batches = event_stream.watch(
         session, after, may_read=lambda: caller.still_reads(session.collection_id)
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from django.contrib.auth.models import User
 from ninja import Field, File, Form, Query, Router, Status
 from ninja.errors import ValidationError
 from ninja.files import UploadedFile
@@ -10,6 +11,7 @@ from ninja.files import UploadedFile
 from citations.api.search import Collections, SourceId
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.formats import NAMES
 from citations.guide import storage as guide_storage
 from citations.guide.items import KINDS
 from citations.ingest import pipeline as ingest_pipeline
@@ -83,17 +85,15 @@ def add_source(request: Request, body: SourceIn) -> Status[Any]:
     response=responses({202: FilesOut}, 404, 409, 413),
     openapi_extra=located(202, is_always=False),
     summary="Add files",
+    description="Add documents, and queue the import of captions and yt-dlp's .info.json files"
+    f" beside them.\n\nThe content of a file decides what it is: documents are {NAMES}. Audio and"
+    " video files play beside the transcript of captions with the same name, sent with them or"
+    " already in the library.",
 )
 @needs(AccessLevel.WRITE)
 def add_files(
     request: Request, files: File[list[UploadedFile]], about: Form[UploadIn]
 ) -> Status[FilesOut]:
-    """Add documents, and queue the import of captions and yt-dlp's .info.json files beside them.
-
-    The content of a file decides what it is: PDF, Markdown, text and HTML become documents. Audio
-    and video files play beside the transcript of captions with the same name, sent with them or
-    already in the library.
-    """
     unknown = request.POST.keys() - UploadIn.model_fields.keys() - {"csrfmiddlewaretoken"}
     if unknown:
         complaint = {"type": "extra_forbidden", "msg": "there is no such field here"}
@@ -195,7 +195,7 @@ def _add_documents(
     files: Sequence[UploadedFile],
     about: UploadIn,
     *,
-    by: Any,
+    by: User | None,
     is_alone: bool,
 ) -> tuple[list[AddedDocument], list[JobProblem]]:
     """Store documents; return them and the refused files. Raises if the only file is refused."""

@@ -12,7 +12,6 @@ from PIL import Image, UnidentifiedImageError
 from citations import conf
 from citations.documents import storage as document_storage
 from citations.models import Document, Page
-from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.core.errors import KnowledgeBaseError
@@ -51,7 +50,7 @@ class SelectableLine:
 
 def measure_image(document: Document, number: int) -> PageImage | None:
     """Return the size of a page's image, None if it has none or cannot be rendered."""
-    if document.media_type != PDF.media_type:
+    if not document.format.is_laid_out:
         return None
     try:
         path = render_page(document, number, width=WIDTHS[0])
@@ -76,14 +75,14 @@ def render_page(document: Document, number: int, *, width: int) -> Path:
 
 def name(document: Document, number: int, *, width: int) -> str:
     """Return the image's unique name, made of file, page, width and renderer's version."""
-    return f"{document.digest[:16]}-{number}-{width}-{pdf_reader.VERSION.replace(' ', '')}"
+    return f"{document.digest[:16]}-{number}-{width}-{document.format.version.replace(' ', '')}"
 
 
 def boxes(
     document: Document, page: Page, quote: Sequence[Span], matches: Sequence[Span]
 ) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
     """Return the boxes of a quote and of matches; none if another version read the file."""
-    if document.read_by not in ("", pdf_reader.VERSION):
+    if document.is_read_otherwise:
         return (), ()
     try:
         path = document_storage.path_of(document)
@@ -102,7 +101,7 @@ def boxes(
 
 def text_lines(document: Document, page: Page, image: PageImage) -> tuple[SelectableLine, ...]:
     """Return the lines of a page's text, to select on its image; none as for ``boxes``."""
-    if document.read_by not in ("", pdf_reader.VERSION):
+    if document.is_read_otherwise:
         return ()
     try:
         lines = pdf_reader.text_lines(document_storage.path_of(document), page.number)

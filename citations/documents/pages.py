@@ -8,14 +8,12 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from citations.documents import page_images
-from citations.documents import storage as document_storage
 from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
 from citations.passages import ColoredSpan, colored_within
 from citations.quotes import verification
-from citations.readers.formats import PDF
 from citations.readers.headings import number_of
 from citations.readers.page import Box
 from citations.text import word_places
@@ -60,10 +58,6 @@ class PageView:
     @property
     def previous(self) -> int | None:
         return self.number - 1 if self.number > 1 else None
-
-    @property
-    def is_read_otherwise(self) -> bool:
-        return document_storage.is_read_otherwise(self.document)
 
     @property
     def next(self) -> int | None:
@@ -141,7 +135,7 @@ def _colored_boxes(
 def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
     """Return the document of a page with an image. Raises ``SourceNotFound``, ``PageNotFound``."""
     source, _ = _find_page(scope, source_id, number)
-    if source.document.media_type != PDF.media_type:
+    if not source.document.format.is_laid_out:
         raise PageNotFound(
             f"The pages of “{source.title}” have no images.", hint="They are shown as text."
         )

@@ -9,19 +9,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from citations.documents import guessed_sections
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
+from citations.formats import FORMATS
 from citations.models import Document, DocumentPart, Page, Source, SourceQuerySet, State
 from citations.providers import languages
-from citations.readers import formats
-from citations.readers.formats import DocumentFormat
+from citations.readers import recognition
 from citations.readers.page import Facts, ReadPage, Survey
+from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import has_bookmarks
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
@@ -60,7 +62,7 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
-    by: Any = None,
+    by: User | None = None,
 ) -> AddedDocument:
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
 
@@ -69,7 +71,7 @@ def add(
     """
     name = clean_name(name)
     file.seek(0)
-    format = formats.recognise(file.read(formats.HEAD), name)
+    format = recognition.recognise(file.read(recognition.HEAD), name)
     digest, size = _measure(file)
     with transaction.atomic():
         key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
@@ -101,9 +103,9 @@ def add(
 def is_document(file: IO[bytes], name: str) -> bool:
     """Whether a file is a document rather than captions; rewinds it."""
     file.seek(0)
-    head = file.read(formats.HEAD)
+    head = file.read(recognition.HEAD)
     file.seek(0)
-    return formats.is_document(head, name)
+    return recognition.is_document(head, name)
 
 
 def clean_name(name: str) -> str:
@@ -206,17 +208,12 @@ def is_read(source: Source) -> bool:
     return not Document.objects.filter(source=source, read_by="").exists()
 
 
-def is_read_otherwise(document: Document) -> bool:
-    """Whether another version of its reader than today's has read a document to its end."""
-    return document.read_by not in ("", formats.FORMATS[document.media_type].version)
-
-
 def read_otherwise(among: SourceQuerySet) -> SourceQuerySet:
     """Keep the documents that another version of their reader has read, and that do not wait to be
     read again.
     """
     today = Q()
-    for media_type, format in formats.FORMATS.items():
+    for media_type, format in FORMATS.items():
         today |= Q(document__media_type=media_type, document__read_by=format.version)
     read = among.exclude(state=State.PENDING).exclude(document=None).exclude(document__read_by="")
     return read.exclude(today)
@@ -232,16 +229,14 @@ def extract(source: Source, on_progress: Progress | None = None) -> None:
     ``DocumentBroken``, ``DocumentTooLarge`` and ``DocumentWithoutText``.
     """
     document = Document.objects.filter(source=source).first()
-    format = formats.FORMATS[document.media_type] if document else None
-    if document and format and document.read_by != format.version:
-        _Extraction(source, document, format, on_progress).perform()
+    if document and document.read_by != document.format.version:
+        _Extraction(source, document, on_progress).perform()
 
 
 @dataclass(slots=True)
 class _Extraction:
     source: Source
     document: Document
-    format: DocumentFormat
     on_progress: Progress | None
     survey: Survey = field(default_factory=Survey)
     end: int = 0  # of the stored text, in characters
@@ -250,8 +245,11 @@ class _Extraction:
 
     def perform(self) -> None:
         first = self._resume()
-        opened = self.format.open(
-            path_of(self.document), most_pages=settings.MAX_DOCUMENT_PAGES, first=first
+        opened = open_document(
+            path_of(self.document),
+            self.document.format,
+            most_pages=settings.MAX_DOCUMENT_PAGES,
+            first=first,
         )
         pages = iter(opened.pages)
         while batch := list(islice(pages, PAGES_AT_ONCE)):
@@ -332,10 +330,10 @@ class _Extraction:
         if not self.source.language and "language" not in edited:
             metadata["language"] = self._language(facts)
         with transaction.atomic():
-            guesses = self.format is formats.PDF and not has_bookmarks(facts.outline)
+            guesses = self.document.format.is_laid_out and not has_bookmarks(facts.outline)
             outline = guessed_sections.settle(self.document) if guesses else facts.outline
             Document.objects.filter(pk=self.document.pk).update(
-                read_by=self.format.version,
+                read_by=self.document.format.version,
                 page_count=facts.page_count,
                 outline=[list(entry) for entry in outline],
                 note=self.survey.note(),

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
 
-from citations.models import Source, SourceKind, State
+from citations.formats import VIDEO
+from citations.models import Source, State
 from citations.providers import languages
 from transcripts import captions
 from transcripts.adding import transcript_rows
@@ -70,7 +71,7 @@ def _stale() -> list[_Stale]:
 
 def _columns(row: _Stale, video: Video) -> dict[str, Any]:
     return {
-        "kind": SourceKind.VIDEO,
+        "kind": VIDEO,
         "video_id": row.video,
         "transcript_id": row.transcript,
         "language": row.language,

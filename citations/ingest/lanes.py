@@ -70,11 +70,13 @@ def next_source() -> Source | None:
 
 
 def next_beside(source: Source | None) -> Source | None:
-    """Return the next source to which this one, which is being worked on, gives way; or to which
-    other long work gives way.
+    """Return the source that may be ingested before work on ``source`` continues; None if it is
+    to continue at once. Without a source, the work that waits is long and not an ingest.
 
-    Each that is begun so is much shorter than the one before it, except for the first that was
-    opened. So only a few are begun at once.
+    Contexts wait for any source, a long source for one ``TIMES_LONGER`` shorter or one that was
+    opened, and a long source that was opened for another ``WANTED_TIMES_LONGER`` shorter; a short
+    source waits for none. As each is much shorter than the one that waits for it, but for the first
+    that was opened, only a few are in work at once.
     """
     others, is_opened = _unfinished(), ~_UNWANTED
     if source is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
@@ -213,7 +214,7 @@ def put_first(selection: ChosenItems) -> list[Source]:
     return waiting
 
 
-def fetch_again(selection: ChosenItems, *, by: Any) -> list[Job]:
+def fetch_again(selection: ChosenItems, *, by: User | None) -> list[Job]:
     """Fetch the videos of YouTube again; return the jobs to send to the workers.
 
     Raises ``InvalidInput`` if there is none.
@@ -226,29 +227,29 @@ def fetch_again(selection: ChosenItems, *, by: Any) -> list[Job]:
     return [acquisition.refetch(video, by=by) for video in videos]
 
 
-def delete(selection: ChosenItems, *, by: Any) -> Deletion:
+def delete(selection: ChosenItems, *, by: User | None) -> Deletion:
     """Hide items at once, and delete them unless that is taken back in time."""
     rows = (*selection.videos, *selection.sources, *selection.lectures)
     return _begin(rows, total=selection.count, by=by)
 
 
 def discard(
-    *, by: Any, highlights: Sequence[Highlight] = (), notes: Sequence[Note] = ()
+    *, by: User | None, highlights: Sequence[Highlight] = (), notes: Sequence[Note] = ()
 ) -> Deletion:
     """Hide what a reader kept, and delete it unless that is taken back in time."""
     rows = (*highlights, *notes)
     return _begin(rows, total=len(rows), by=by)
 
 
-def take_back(reference: UUID, *, by: Any) -> list[str]:
+def take_back(reference: UUID, *, by: User | None) -> list[str]:
     """Forget a deletion of this user; return what the items are called. Raises ``NotFound``."""
     with transaction.atomic():
         waiting = Deletion.objects.select_for_update().filter(run_after__gt=clock.now())
         deletion = waiting.filter(uuid=reference, created_by=by).first()
         if deletion is None:
             raise NotFound(
-                "There is nothing to undo: deleted items are kept for half a minute.",
-                hint="Add them again; a backup has their notes and answers.",
+                "There is nothing to undo any more: that is possible for half a minute at most.",
+                hint="Add deleted items again; a backup has their notes and answers.",
             )
         titles: list[str] = []
         for table in HIDDEN:
@@ -295,7 +296,7 @@ def _actor(deletion: Deletion) -> Actor:
     return Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
 
 
-def _begin(rows: Sequence[Deletable], *, total: int, by: Any) -> Deletion:
+def _begin(rows: Sequence[Deletable], *, total: int, by: User | None) -> Deletion:
     actor = actors.current()
     with transaction.atomic():
         deletion = Deletion.objects.create(

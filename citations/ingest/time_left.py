@@ -5,8 +5,9 @@ from typing import Final
 from django.db.models import Avg, Count, F, Q, Sum
 from django.db.models.functions import Now
 
+from citations.formats import VIDEO
 from citations.ingest.pace import IndexedText, TextInWork, characters_per_second
-from citations.models import UNFINISHED, Chunking, Source, SourceKind, State
+from citations.models import UNFINISHED, Chunking, Source, State
 from transcripts import conf
 from transcripts.core import clock, locks
 from transcripts.core.scope import Scope
@@ -100,7 +101,7 @@ def _videos_to_fetch(scope: Scope, now: Activity) -> int | None:
 
 def _length_of_recordings(scope: Scope) -> float | None:
     """Return the characters of a usual recording, by those that were added last."""
-    recordings = Source.objects.visible(scope).filter(kind=SourceKind.VIDEO)
+    recordings = Source.objects.visible(scope).filter(kind=VIDEO)
     latest = recordings.order_by("-pk").values("pk")[:RECENT_SOURCES]
     average: float | None = Source.objects.filter(pk__in=latest).aggregate(mean=Avg("size"))["mean"]
     return average

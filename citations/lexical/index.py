@@ -194,8 +194,11 @@ def _rebuild(source: Source) -> bool:
 
 
 def _term_filter(query: Query) -> TermFilter:
-    """Return the words that admitted chunks need in some form, and those that only chunks have
-    which may not be admitted.
+    """Return what the index can decide about a query's phrases and exclusions by words alone.
+
+    A chunk without a word of a phrase, in any form, cannot have the phrase. A chunk without the
+    word that -rain excludes cannot be excluded by it; one with it may have another form, "rains",
+    and must be read. -"rain dance" says nothing of its words, which may occur apart.
     """
     excluded = [
         words for phrase in query.excluded if len(words := [*query_counts(phrase).items()]) == 1
@@ -209,7 +212,10 @@ def _term_filter(query: Query) -> TermFilter:
 def _search_verified(
     query: Query, state: snapshot.Snapshot, terms: TermFilter, limit: int
 ) -> tuple[LexicalHits, bool]:
-    """Search by text where stems are too coarse; tell whether a chunk was gone meanwhile."""
+    """Search, and compare the hits with their text, as the index knows stems and no order of words.
+
+    Also return whether a chunk was deleted meanwhile.
+    """
     counts, needed = query_counts(query.words), replace(terms, excluded=())
     by = conf.bm25()
     for breadth in (8 * limit, max(limit, MAX_VERIFIED)):

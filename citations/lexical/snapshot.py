@@ -8,7 +8,7 @@ read again at once.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psycopg
@@ -141,7 +141,21 @@ def cached(
 _PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS = range(6)
 _DEAD = 2  # a flag; 1 stands for what is merged
 
-Row = tuple[Any, ...]  # kind, term, four numbers, flags, skyline or dead, data, positions
+
+class _Row(NamedTuple):
+    """A row of ``_statement``; columns that its kind does not have are 0, "" or None."""
+
+    kind: int
+    term: str  # of a block
+    number: int  # of the pack, also of a block's; the id of an entry
+    version: int  # of the pack, also of a block's; of an entry, the position of its first chunk
+    chunks: int
+    tokens: int
+    flags: int  # of an entry: 1 if it is merged, plus ``_DEAD``
+    runs: bytes | None  # of a pack's dead chunks; the skyline of a block
+    data: bytes | None
+    positions: list[int] | None
+
 
 _BASE = """
     SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
@@ -178,12 +192,12 @@ _OF_PASSAGES = """
 
 def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
     distinct = [*{*chain.from_iterable(terms.values())}]
-    rows = fetch(*_statement(distinct, resolved, inline))
-    kinds = {kind: [row for row in rows if row[0] == kind] for kind in range(6)}
+    rows = [_Row(*row) for row in fetch(*_statement(distinct, resolved, inline))]
+    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(6)}
     readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
-    living = [row for row in kinds[_ENTRY] if not row[6] & _DEAD]
+    living = [row for row in kinds[_ENTRY] if not row.flags & _DEAD]
     # An entry that died before it was merged has never counted.
-    dead = [row for row in kinds[_ENTRY] if row[6] & _DEAD and row[6] != _DEAD]
+    dead = [row for row in kinds[_ENTRY] if row.flags & _DEAD and row.flags != _DEAD]
     counted = kinds[_READABLE] or [*kinds[_PACK], *living]
     uncounted = [] if kinds[_READABLE] else dead
     return Snapshot(
@@ -192,10 +206,10 @@ def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
         tail=_read_entries(living, readable),
         dead=_dead(kinds[_PACK], dead),
         readable=readable,
-        chunks=sum(row[4] for row in counted) - sum(row[4] for row in uncounted),
-        tokens=sum(row[5] for row in counted) - sum(row[5] for row in uncounted),
+        chunks=sum(row.chunks for row in counted) - sum(row.chunks for row in uncounted),
+        tokens=sum(row.tokens for row in counted) - sum(row.tokens for row in uncounted),
         runs=matching,
-        positions=np.array(kinds[_POSITIONS][0][9] or [], np.int64) if kinds[_POSITIONS] else None,
+        positions=_positions(kinds[_POSITIONS]),
     )
 
 
@@ -216,37 +230,44 @@ def _statement(
     return sql, parameters
 
 
-def _runs(rows: list[Row]) -> Runs | None:
+def _positions(rows: list[_Row]) -> "NDArray[np.int64] | None":
+    return np.array(rows[0].positions or [], np.int64) if rows else None
+
+
+def _runs(rows: list[_Row]) -> Runs | None:
     """Decode the runs of the only row, or return None where there is none."""
-    return from_runs(rows[0][8] or b"") if rows else None
+    return from_runs(rows[0].data or b"") if rows else None
 
 
-def _dead(packs: list[Row], entries: list[Row]) -> Runs:
+def _dead(packs: list[_Row], entries: list[_Row]) -> Runs:
     """Return the runs of chunks that are gone although packs still have their postings."""
-    swept = from_runs(b"".join(row[7] for row in packs))
-    waiting = np.array([(row[3], row[3] + row[4]) for row in entries], np.int64).reshape(-1, 2)
+    swept = from_runs(b"".join(row.runs or b"" for row in packs))
+    ends = [(row.version, row.version + row.chunks) for row in entries]
+    waiting = np.array(ends, np.int64).reshape(-1, 2)
     runs = np.concatenate((swept, waiting))
     return runs[runs[:, 0].argsort()]
 
 
-def _read_entries(rows: list[Row], readable: Runs | None) -> list[UnmergedEntry]:
+def _read_entries(rows: list[_Row], readable: Runs | None) -> list[UnmergedEntry]:
     """Read the words of unmerged entries in the order of their positions."""
     firsts = None if readable is None else {*readable[:, 0].tolist()}
-    relevant = {row[2]: row for row in rows if firsts is None or row[3] in firsts}
-    inline = [(pk, row[8]) for pk, row in relevant.items() if row[8] is not None]
+    relevant = {row.number: row for row in rows if firsts is None or row.version in firsts}
+    inline = [(pk, row.data) for pk, row in relevant.items() if row.data is not None]
     words = cached(
         {pk: ("entry", pk) for pk in relevant},
         load=lambda missing: inline or fetch(_ENTRY_DATA, [missing]),
         decode=Words.from_bytes,
     )
-    ordered = sorted(relevant.values(), key=lambda row: int(row[3]))
-    return [UnmergedEntry(pk, first, count, words[pk]) for _, _, pk, first, count, *_ in ordered]
+    ordered = sorted(relevant.values(), key=lambda row: row.version)
+    return [
+        UnmergedEntry(row.number, row.version, row.chunks, words[row.number]) for row in ordered
+    ]
 
 
-def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
-    packs = {row[2]: Pack(*row[2:6]) for row in rows}
-    numbers = {row[2] for row in blocks}
-    inline = {row[2]: row[8] for row in rows if row[8] is not None}
+def _read_packs(rows: list[_Row], blocks: list[_Row]) -> list[Pack]:
+    packs = {row.number: Pack(row.number, row.version, row.chunks, row.tokens) for row in rows}
+    numbers = {row.number for row in blocks}
+    inline = {row.number: row.data for row in rows if row.data is not None}
     lengths = cached(
         {number: ("lengths", number, packs[number].version) for number in numbers},
         load=lambda missing: (
@@ -261,29 +282,29 @@ def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
     )
     for number in numbers:
         packs[number].lengths = lengths[number]
-    large = {(row[1], row[2]): row for row in blocks if row[8] is None}
+    large = {(row.term, row.number): row for row in blocks if row.data is None}
     postings = cached(
-        {name: ("block", *name, row[3]) for name, row in large.items()},
+        {name: ("block", *name, row.version) for name, row in large.items()},
         load=lambda missing: _block_data(missing, large),
         decode=from_block,
     )
-    for _, term, number, _, count, _, _, skyline, data, _ in blocks:
-        pack = packs[number]
-        pack.counts[term] = count
-        pack.postings[term] = postings[term, number] if data is None else from_block(data)
-        if skyline:
-            pack.skylines[term] = skyline
+    for row in blocks:
+        pack, name = packs[row.number], (row.term, row.number)
+        pack.counts[row.term] = row.chunks
+        pack.postings[row.term] = postings[name] if row.data is None else from_block(row.data)
+        if row.runs:
+            pack.skylines[row.term] = row.runs
     return sorted(packs.values(), key=lambda pack: pack.number)
 
 
 def _block_data(
-    names: list[tuple[str, int]], large: dict[tuple[str, int], Row]
+    names: list[tuple[str, int]], large: dict[tuple[str, int], _Row]
 ) -> list[tuple[Any, ...]]:
     rows = fetch(_BLOCK_DATA, [list(column) for column in zip(*names, strict=True)])
     return [
         ((term, number), data)
         for term, number, version, data in rows
-        if version == large[term, number][3]
+        if version == large[term, number].version
     ]
 
 

@@ -20,8 +20,9 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from citations.errors import InvalidFilter, SourceNotFound
+from citations.formats import KINDS
 from citations.models import Chunk, Source, SourceQuerySet
-from citations.schemas.filters import COLORS, KINDS, MAX_VALUES, FilterIn
+from citations.schemas.filters import COLORS, MAX_VALUES, FilterIn
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.errors import InvalidUrl
 from transcripts.core.languages import code_of

@@ -10,15 +10,16 @@ from django.contrib.auth.models import User
 from django.db.models import Model, Prefetch
 from django.utils.translation import gettext_lazy as _
 
+from citations.formats import VIDEO, kind_choices
 from citations.library import reading_progress
-from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
+from citations.models import LectureSession, ReadingProgress, Source, State
 from citations.models.sources import TRANSCRIPT, shown_kind
 from transcripts.core.player import Player
 from transcripts.models import Transcript, Video
 
 LECTURE: Final = "lecture"
 COVER_WIDTH: Final = 320  # pixels
-KINDS: Final = (*SourceKind.choices, (TRANSCRIPT, _("transcript")), (LECTURE, _("lecture")))
+KINDS: Final = (*kind_choices(), (TRANSCRIPT, _("transcript")), (LECTURE, _("lecture")))
 TABLES: Final[dict[type[Model], str]] = {
     Video: "video",
     Source: "document",
@@ -39,7 +40,7 @@ class Item:
 
     @property
     def kind(self) -> str:
-        kinds = {Video: SourceKind.VIDEO.value, LectureSession: LECTURE}
+        kinds = {Video: VIDEO, LectureSession: LECTURE}
         return str(kinds.get(type(self.row)) or self.row.kind)
 
     @property
@@ -97,7 +98,7 @@ class Item:
     @property
     def cover(self) -> str:
         """The path of a small image of its first page; empty if its pages have no images."""
-        if self.kind != SourceKind.PDF or not self.pages:
+        if not self.pages or not self.row.document.format.is_laid_out:
             return ""
         version = self.row.document.digest[:8]
         return f"/sources/{self.row.uuid}/pages/1/image/?width={COVER_WIDTH}&v={version}"

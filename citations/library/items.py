@@ -34,9 +34,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from citations.errors import InvalidFilter
+from citations.formats import VIDEO
 from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
-from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
+from citations.models import LectureSession, ReadingProgress, Source, State
 from citations.models.sources import TRANSCRIPT
 from transcripts.core.alphabet import alphabetical
 from transcripts.core.lists import containing, tagged
@@ -329,9 +330,9 @@ def _group_sizes(
     return dict(sizes)
 
 
-_SPOKEN: Final = (SourceKind.VIDEO, TRANSCRIPT)
+_SPOKEN: Final = (VIDEO, TRANSCRIPT)
 _KINDS_OF: Final[dict[type[Model], Any]] = {
-    Video: Case(When(SILENT, then=_text(TRANSCRIPT)), default=_text(SourceKind.VIDEO)),
+    Video: Case(When(SILENT, then=_text(TRANSCRIPT)), default=_text(VIDEO)),
     Source: Cast("kind", TextField()),
     LectureSession: _text(LECTURE),
 }

@@ -35,7 +35,6 @@ from citations.models.sources import (
     Chunk,
     Chunking,
     Source,
-    SourceKind,
     SourceQuerySet,
     State,
     path_to,

@@ -104,6 +104,11 @@ class Citation(LocatedRow):
         return f"{self.session_id} · {self.window_index}.{self.rank}"
 
     @property
+    def permalink(self) -> str:
+        """The path that leads to it wherever its source has its words by then."""
+        return f"/citations/{self.uuid}/"
+
+    @property
     def path(self) -> str:
         """The path of the page that shows it: a document's page, or the recording where it is."""
         if self.source.video_id is not None:

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import UniqueConstraint
 
+from citations.formats import FORMATS, DocumentFormat
 from citations.models.sources import Source
 from citations.passages import pages
 
@@ -24,6 +25,15 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def format(self) -> DocumentFormat:
+        return FORMATS[self.media_type]
+
+    @property
+    def is_read_otherwise(self) -> bool:
+        """Whether another version of its reader than today's has read it to its end."""
+        return self.read_by not in ("", self.format.version)
 
 
 class DocumentPart(models.Model):

@@ -13,6 +13,7 @@ from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from citations.formats import VIDEO, kind_choices
 from citations.passages import Locator, PassageSource
 from transcripts.core import clock
 from transcripts.core.errors import KnowledgeBaseError
@@ -29,23 +30,12 @@ from transcripts.core.work.models import (
 )
 from transcripts.models import Collection, Deletable, Transcript, Video, video_path
 
-
-class SourceKind(models.TextChoices):
-    """What a source is."""
-
-    VIDEO = "video", _("recording")
-    PDF = "pdf", _("PDF")
-    MARKDOWN = "markdown", _("Markdown")
-    TEXT = "text", _("text")
-    HTML = "html", _("web page")
-
-
 TRANSCRIPT: Final = "transcript"  # how a recording is shown of which nothing plays
 
 
 def shown_kind(kind: str, player: Player) -> str:
     """Return the kind that pages show: captions alone are no recording."""
-    is_silent = kind == SourceKind.VIDEO and player == Player.NONE
+    is_silent = kind == VIDEO and player == Player.NONE
     return TRANSCRIPT if is_silent else kind
 
 
@@ -101,7 +91,7 @@ class Source(Deletable, QueuedWork):
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="sources")
-    kind = models.CharField(max_length=10, choices=SourceKind.choices)
+    kind = models.CharField(max_length=10, choices=kind_choices)
     video = models.ForeignKey(
         Video,
         models.CASCADE,
@@ -172,7 +162,7 @@ class Source(Deletable, QueuedWork):
     class Meta:
         ordering = ("-created_at", "-pk")
         constraints = (
-            CheckConstraint(condition=Q(kind__in=SourceKind.values), name="source_kind"),
+            CheckConstraint(condition=Q(video=None) | Q(kind=VIDEO), name="source_video"),
             CheckConstraint(condition=Q(state__in=State.values), name="source_state"),
             UniqueConstraint(
                 fields=("video", "language"),

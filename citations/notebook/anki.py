@@ -58,7 +58,7 @@ def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
 def _with_gaps(highlights: Iterable[PlacedHighlight]) -> Iterator[tuple[PlacedHighlight, CardGap]]:
     remaining = iter(highlights)
     while batch := [*itertools.islice(remaining, AT_ONCE)]:
-        yield from zip(batch, gaps.of_each((each.row, each.locator) for each in batch), strict=True)
+        yield from zip(batch, gaps.gaps_of((each.row, each.locator) for each in batch), strict=True)
 
 
 def _note(placed: PlacedHighlight, gap: CardGap) -> genanki.Note:

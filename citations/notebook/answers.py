@@ -131,7 +131,7 @@ def quote_of(row: Citation) -> Quote:
         digest=row.digest,
         heading=row.section_heading,
         speaker=row.speaker,
-        link=f"/citations/{row.uuid}/",
+        link=row.permalink,
         id=row.uuid,
     )
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from citations.models import Page, Source
 from citations.notebook import obsidian
 from citations.notebook.highlights import PlacedHighlight
-from citations.readers.markup import whole_texts
+from citations.readers.markup.rendering import render_text
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
 from citations.text.markdown import escape_markdown
@@ -72,7 +72,7 @@ def page(
         if isinstance(part, SafeString):
             yield f"{part}\n"
         else:
-            yield from whole_texts.render(part)
+            yield from render_text(part)
     yield f"</main>\n{END}"
 
 

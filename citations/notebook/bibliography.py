@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-CSL_TYPES: Final = {"video": "motion_picture", "html": "webpage"}  # by kind; others are documents
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """A cited source. ``places`` are formatted positions ("pages 3–4"), ``quotes`` their texts."""
 
     id: str  # any text
-    kind: str
+    type: str  # of CSL
     title: str
     author: str = ""  # a person, or a channel
     url: str = ""
@@ -47,7 +45,7 @@ def keys(works: Sequence[Work]) -> list[str]:
 def _item(work: Work, key: str) -> dict[str, Any]:
     item = {
         "id": key,
-        "type": CSL_TYPES.get(work.kind, "document"),
+        "type": work.type,
         "title": _line(work.title),
         "author": [{"literal": _line(work.author)}] if work.author else None,
         "issued": _date(work.published),

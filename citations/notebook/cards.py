@@ -11,5 +11,5 @@ def hidden_words(placed: Iterable[PlacedHighlight]) -> dict[int, str]:
     queries.
     """
     shown = [highlight for highlight in placed if highlight.row.is_card]
-    cards = gaps.of_each((highlight.row, highlight.locator) for highlight in shown)
+    cards = gaps.gaps_of((highlight.row, highlight.locator) for highlight in shown)
     return {highlight.row.pk: gap.words for highlight, gap in zip(shown, cards, strict=True)}

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 from citations.answers.answer import Claim, Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, Section
+from citations.formats import csl_type
 from citations.models import Conversation, Source
 from citations.notebook import bibliography, shared_conversations
 from citations.notebook.answers import AnswerRecord
@@ -266,7 +267,7 @@ def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
     unique = {(place(quote.locator), quote.text): quote for quote in quotes}
     return Work(
         id=str(source.uuid),
-        kind=source.kind,
+        type=csl_type(source.kind),
         title=source.title,
         author=source.author,
         url=source.url or public_url() + source.path,

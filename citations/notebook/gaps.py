@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from citations.errors import HiddenWordsNotFound
@@ -43,7 +43,7 @@ class CardGap:
         yield self.sentence[end:], False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _CardSentence:
     """The sentence of a highlight, the passage in it, and the text that it is of."""
 
@@ -52,8 +52,8 @@ class _CardSentence:
     inside: Span
     text: str
 
-    @property
-    def chosen(self) -> Span | None:
+    @cached_property
+    def chosen_span(self) -> Span | None:
         """The words that the reader chose, where the sentence has them."""
         return cloze.find(self.sentence, self.row.hidden_words)
 
@@ -61,21 +61,19 @@ class _CardSentence:
         return " ".join(self.sentence[slice(*span)].split())
 
 
-def of(row: Highlight, locator: Locator | None) -> CardGap:
+def gap_of(row: Highlight, locator: Locator | None) -> CardGap:
     """Return the gap of a highlight at its place, or of a lost one in the stored text around it:
     the words that its reader chose, where the sentence has them, else the most telling ones.
     """
-    (gap,) = of_each([(row, locator)])
+    (gap,) = gaps_of([(row, locator)])
     return gap
 
 
-def of_each(places: Iterable[tuple[Highlight, Locator | None]]) -> list[CardGap]:
+def gaps_of(places: Iterable[tuple[Highlight, Locator | None]]) -> list[CardGap]:
     """Return the gaps of highlights at their places, by a constant number of queries."""
     cards = _sentences(places)
-    chosen = [card.chosen for card in cards]
-    others = [card for card, gap in zip(cards, chosen, strict=True) if gap is None]
-    telling = iter(_telling(others))
-    return [_card_gap(card, gap or next(telling)) for card, gap in zip(cards, chosen, strict=True)]
+    defaults = iter(_default_spans([card for card in cards if card.chosen_span is None]))
+    return [_card_gap(card, card.chosen_span or next(defaults)) for card in cards]
 
 
 def _card_gap(card: _CardSentence, gap: Span) -> CardGap:
@@ -86,8 +84,8 @@ def _card_gap(card: _CardSentence, gap: Span) -> CardGap:
     )
 
 
-def checked(row: Highlight, locator: Locator | None, words: str) -> str:
-    """Return the words to hide as they are stored: empty where they are hidden anyway.
+def stored_words(row: Highlight, locator: Locator | None, words: str) -> str:
+    """Return the words to hide as they are stored: empty if the card hides them by default.
 
     Raises ``HiddenWordsNotFound`` where the sentence of the highlight does not have them.
     """
@@ -98,9 +96,9 @@ def checked(row: Highlight, locator: Locator | None, words: str) -> str:
     gap = cloze.find(card.sentence, hidden)
     if gap is None:
         raise HiddenWordsNotFound(f"The sentence of this card does not have the words “{hidden}”.")
-    (usual,) = _telling([card])
-    written = card.words(gap)
-    return "" if written == card.words(usual) else written
+    (default,) = _default_spans([card])
+    written = card.words(gap)  # as the sentence has them
+    return "" if written == card.words(default) else written
 
 
 def _sentences(places: Iterable[tuple[Highlight, Locator | None]]) -> list[_CardSentence]:
@@ -119,8 +117,10 @@ def _sentences(places: Iterable[tuple[Highlight, Locator | None]]) -> list[_Card
     return cards
 
 
-def _telling(cards: Sequence[_CardSentence]) -> list[Span]:
-    """Return what each card hides unless its reader chose other words."""
+def _default_spans(cards: Sequence[_CardSentence]) -> list[Span]:
+    """Return what each card hides unless its reader chose words: those that distinguish its
+    source most from the collection.
+    """
     words: dict[int, set[str]] = {}
     for card in cards:
         own = words.setdefault(card.row.source.collection_id, set())

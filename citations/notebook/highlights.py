@@ -69,7 +69,7 @@ class PlacedHighlight:
     @property
     def gap(self) -> CardGap:
         """The sentence of its card, with the words that are hidden."""
-        return gaps.of(self.row, self.locator)
+        return gaps.gap_of(self.row, self.locator)
 
     @property
     def link(self) -> str:
@@ -132,7 +132,7 @@ def keep(
     columns = _columns(scope, row, notes)
     anchor = _anchor(row, selected, start=start, page=page)
     anchored = Highlight(source=row, **anchor)
-    columns["hidden_words"] = gaps.checked(anchored, anchored.locator, notes.hidden_words)
+    columns["hidden_words"] = gaps.stored_words(anchored, anchored.locator, notes.hidden_words)
     span = (anchor["span_start"], anchor["span_end"])
     same = Q(span_start=span[0], span_end=span[1]) | ~Q(digest=anchor["digest"])
     others = _in_text(row, own(user).filter(same, source=row)[:MAX_IN_SOURCE])
@@ -165,7 +165,7 @@ def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
     ``Forbidden``.
     """
     columns = _columns(scope, highlight.source, notes)
-    hidden_words = gaps.checked(highlight, _place(highlight).locator, notes.hidden_words)
+    hidden_words = gaps.stored_words(highlight, _place(highlight).locator, notes.hidden_words)
     _write(highlight, {**columns, "hidden_words": hidden_words})
 
 

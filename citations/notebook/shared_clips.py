@@ -38,7 +38,7 @@ def cut(item: SharedItem) -> None:
 def recut(item: SharedItem) -> bool:
     """Cut what a link plays now, and delete what it played before; remember what cannot be cut.
 
-    Return whether there was anything to do. Raises ``CutterBusy``.
+    Return whether there was anything to do. Raises ``CutterBusy`` and ``CutterMissing``.
     """
     is_missing = len(item.clips) < len(_played(item))
     if is_missing:

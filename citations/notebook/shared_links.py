@@ -18,7 +18,13 @@ from django.utils import timezone
 
 from citations import errors
 from citations.documents import pages
-from citations.errors import CutterBusy, LinksNotAllowed, PassageNotFound, SharedLinkNotFound
+from citations.errors import (
+    CutterBusy,
+    CutterMissing,
+    LinksNotAllowed,
+    PassageNotFound,
+    SharedLinkNotFound,
+)
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
 from citations.notebook import answers, clip_times, highlights, link_lists, link_terms, shared_clips
@@ -170,7 +176,8 @@ def follow_to_play(reference: UUID | str) -> SharedItem:
     replaced. Raises ``SharedLinkNotFound``, whatever the reason.
     """
     item = follow(reference)
-    with suppress(CutterBusy, OSError):  # a full disk; the words are shown without sound
+    # Or the disk is full; the words are shown without sound.
+    with suppress(CutterBusy, CutterMissing, OSError):
         if shared_clips.recut(item):
             return replace(item, clips=shared_clips.find(item))
     return item

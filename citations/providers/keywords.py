@@ -23,7 +23,7 @@ from citations.providers.languages import stop_words
 COUNT: Final = 5
 DIVERSITY: Final = 0.5  # KeyBERT's usual value
 NEAREST: Final = 14  # pairs computed before the first choice
-COMMON: Final = 0.8  # share of the words' common direction that is subtracted: bench/keywords.py
+COMMON: Final = 0.8  # share of the words' common direction that is subtracted
 ROUNDS: Final = 3  # of choosing and computing
 MAX_WORDS: Final = 400  # of a text that are read
 MAX_WORD: Final = 40  # characters; longer ones are addresses, or a script without spaces

@@ -1,8 +1,8 @@
 """Tells where sentences of English speech end, from its words alone.
 
 The first layers of all-MiniLM-L6-v2, fine-tuned with a bidirectional GRU on top of them (Cho et
-al., 2014) by ``bench/train_punctuation.py``, and run by OpenVINO. ``punctuation.safetensors`` holds
-what was trained, in 8 bits; the vectors of tokens are those of the model.
+al., 2014) by ``bench/training/punctuation.py``, and run by OpenVINO. ``punctuation.safetensors``
+holds what was trained, in 8 bits; the vectors of tokens are those of the model.
 """
 
 import json

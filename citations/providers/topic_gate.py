@@ -1,7 +1,7 @@
 """Tells off-topic talk from the subject by the vector of a text.
 
 The gate is a logistic regression over all-MiniLM-L6-v2 (``gate.json``), trained by
-``bench/train_gate.py`` and described in docs/live.md. Its bias is shifted so that at most one of
+``bench/training/gate.py`` and described in docs/live.md. Its bias is shifted so that at most one of
 two hundred windows about a subject reaches ``SURE``.
 """
 
@@ -40,8 +40,7 @@ class Head:
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
-                f"The gate cannot be read: {error}",
-                hint="Reinstall Cuebase, or train it with bench/train_gate.py.",
+                f"The gate cannot be read: {error}", hint="Reinstall Cuebase."
             ) from error
 
     def off_topic(self, vector: Vector) -> float:

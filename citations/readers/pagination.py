@@ -1,17 +1,23 @@
-"""Divides documents without pages of their own into pages of about 3,000 characters. Pure."""
+"""Opens documents; divides those without pages of their own into some of about 3,000 characters."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import accumulate, chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from citations.errors import DocumentTooLarge
+from django.utils.module_loading import import_string
+
+from citations.errors import DocumentBroken, DocumentTooLarge
+from citations.formats import DocumentFormat
 from citations.readers.headings import PlacedHeading, find_labels, key_of, levels_by_number
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
+from transcripts.core.unexpected import told_as
 
+UNREADABLE: Final = "The document cannot be read: the program that reads it failed."
 MAX_PAGE = 3_000  # characters of a page at most
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
 MAX_HEADING = 300  # characters; a longer one becomes a paragraph
@@ -40,6 +46,25 @@ class OpenDocument:
 
     facts: Facts
     pages: Iterable[ReadPage]
+
+
+def open_document(
+    path: Path, format: DocumentFormat, *, most_pages: int, first: int = 1
+) -> OpenDocument:
+    """Open a file to read its pages from number ``first`` on.
+
+    Raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, at once or while
+    iterating over the pages.
+    """
+    with told_as(DocumentBroken, UNREADABLE):
+        reader = import_string(format.reader)
+        opened: OpenDocument = reader(path, most_pages=most_pages, first=first)
+    return replace(opened, pages=_read(opened.pages))
+
+
+def _read(pages: Iterable[ReadPage]) -> Iterator[ReadPage]:
+    with told_as(DocumentBroken, UNREADABLE):
+        yield from pages
 
 
 def paginate(

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from citations.models import Page, Source, SourceKind
+from citations.formats import VIDEO
+from citations.models import Page, Source
 from citations.text.blocks import Block
 from transcripts.captions import from_json
 from transcripts.text.cues import Cue, Word
@@ -24,7 +25,7 @@ def read_each(sources: Iterable[Source]) -> Iterator[tuple[Source, list[Block]]]
     """
     documents = {}
     for source in sources:
-        if source.kind == SourceKind.VIDEO:
+        if source.kind == VIDEO:
             yield source, _of_recording(source)
         else:
             documents[source.pk] = source

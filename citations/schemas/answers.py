@@ -7,10 +7,10 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field
 
+from citations.formats import KindName
 from citations.schemas.search import (
     Channel,
     Kind,
-    KindName,
     Link,
     LocatedOut,
     Milliseconds,

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
 
+from citations.formats import KindName
 from citations.passages import SearchMode
 from citations.schemas.highlights import Color
-from citations.schemas.search import KindName
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.schemas import SlugOrName, Text
 
@@ -141,5 +141,4 @@ LISTS: Final = {  # the parts with several values, by their names in addresses
     str(field.alias): name for name, field in FilterIn.model_fields.items() if field.default == ()
 }
 BOUNDS: Final = tuple(name for name in FilterIn.model_fields if name not in LISTS.values())
-KINDS: Final = get_args(KindName)
 COLORS: Final = get_args(Color)

@@ -1,13 +1,16 @@
 """Conversations, notes, ZIPs and shared links as every door shows them."""
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
 from citations.schemas.answers import ReplyOut
 from transcripts.schemas import CollectionSlug, Count, Seconds, Shape
+
+if TYPE_CHECKING:  # clients read these shapes without Django
+    from django.contrib.auth.models import User
 
 
 class NoteOut(Shape):
@@ -31,7 +34,7 @@ class NoteOut(Shape):
     updated_at: datetime
 
     @classmethod
-    def read(cls, note: Any, user: Any) -> Self:
+    def read(cls, note: Any, user: "User") -> Self:
         """Return a note as a user sees it: only the owner of its answer sees which it is."""
         result = cls.model_validate(note)
         if note.answer is None or note.answer.conversation.owner_id != user.pk:

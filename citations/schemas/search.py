@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_validator
 
 from citations import passages
+from citations.formats import KindName
 from citations.passages import Locator
 from transcripts.conf import absolute
 from transcripts.schemas import (
@@ -24,7 +25,6 @@ from transcripts.text.timecodes import milliseconds
 Link = Annotated[str, AfterValidator(absolute)]
 Score = Annotated[float, AfterValidator(lambda score: round(score, 4))]
 Share = Annotated[Score, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
-KindName = Literal["video", "pdf", "markdown", "text", "html"]
 Milliseconds = Annotated[float, AfterValidator(lambda duration: round(duration, 2))]
 OriginId = AliasChoices(AliasPath("origin", "id"), "source")
 SourceId = Annotated[UUID, Field(validation_alias=OriginId)]

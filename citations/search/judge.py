@@ -6,7 +6,7 @@ passage is on the subject is a logistic regression over signs that do not depend
 is cut into sources. Both hold for the embedding model that they were trained with and are in the
 file that has its name, ``judge_….json``. Questions in languages that a model was not made for, and
 searches by words, have the likelihood of ``words_floor.json``, which reads no cosine;
-``bench/train_words_floor.py`` writes that. Pure.
+``bench/training/words_floor.py`` writes that. Pure.
 
 A prediction of trees (Friedman, "Greedy function approximation: a gradient boosting machine", 2001)
 is the sum of one leaf of each. It is shared out among the signs along each tree's path: a split
@@ -81,7 +81,7 @@ class TreeEnsemble:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Read what ``bench/train_judge.py`` writes; signs are numbered by its own list of names.
+        """Read what ``bench/training/judge.py`` writes; signs are numbered by its list of names.
 
         Raises ``KeyError`` and ``ValueError``.
         """

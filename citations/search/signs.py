@@ -2,7 +2,7 @@
 
 All are computed from what a search has at hand: words, vectors, and the passages beside a
 candidate. Those for the order do not depend on the scale of the embedding model's cosines.
-``bench/train_judge.py`` trains with the same functions.
+``bench/training/judge.py`` trains with the same functions.
 """
 
 from dataclasses import dataclass

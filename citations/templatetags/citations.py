@@ -15,6 +15,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
@@ -27,7 +28,7 @@ from citations.models import sources as source_models
 from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
-from citations.readers.markup import notes
+from citations.readers.markup.rendering import render_note
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import page_place, passage_place, place, stored_place
@@ -279,6 +280,12 @@ def shown_kind(origin: PassageSource) -> str:
     return source_models.shown_kind(origin.kind, origin.player)
 
 
+@register.simple_tag
+def format_names() -> str:
+    """Return the formats of documents that can be added."""
+    return formats.names()
+
+
 @register.filter
 def kind_name(kind: str) -> str:
     """Return the label of a kind of source, as ``shown_kind`` says it, or of an item."""
@@ -294,7 +301,7 @@ def get(values: Mapping[Any, Any], name: Any) -> Any:
 @register.filter
 def markdown(text: str) -> SafeString:
     """Render a note that is written in Markdown."""
-    return mark_safe(notes.render(text))  # sanitised there
+    return mark_safe(render_note(text))  # sanitised there
 
 
 @register.inclusion_tag("citations/_shared_player.html")

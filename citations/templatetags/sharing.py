@@ -8,9 +8,11 @@ from django import template
 from citations.notebook import link_terms
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.link_terms import LinkTerms
+from citations.readers.clips import cutter
 from transcripts.models import Collection
 
 register = template.Library()
+register.simple_tag(cutter.is_installed, name="can_cut_clips")
 
 
 @register.simple_tag(takes_context=True)

@@ -251,8 +251,8 @@ def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
 # Where no stop tells
 
 # A logistic regression on patterns of the two words on either side of a gap, with L1
-# regularisation, so that few patterns have a weight. ``bench/train_sentence_ends.py`` trains it on
-# English transcripts. Speech in another language is recognised: few of its gaps have a weight.
+# regularisation, so that few patterns have a weight. ``bench/training/sentence_ends.py`` trains it
+# on English transcripts. Speech in another language is recognised: few of its gaps have a weight.
 WEIGHTS: Final = Path(__file__).with_name("sentence_ends_en.txt")
 ANYWHERE: Final = "|"  # the pattern of all gaps: its weight is the bias
 WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -17,9 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations import samples
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.formats import BY_SUFFIX
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
-from citations.readers import formats
 from citations.tasks import send as send_source
 from transcripts.adding import acquisition, storage
 from transcripts.adding import files as caption_files
@@ -134,7 +135,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "video": _existing(request, address),
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
-        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *formats.SUFFIXES))),
+        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
     }
@@ -255,7 +256,7 @@ def _refuse(file: "UploadedFile[Any]", error: KnowledgeBaseError) -> AddResult:
     return AddResult(name=document_storage.clean_name(file.name or ""), error=error)
 
 
-def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:
+def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
     title = values["title"] or "Pasted transcript"
     about = {"by": by, "title": title, "language": values["language"], "tags": values["tags"]}
     try:
@@ -274,7 +275,9 @@ def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
     return AddResult(name=name, video=video, media=name)
 
 
-def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool) -> AddResult:
+def _add(
+    values: dict[str, Any], file: "UploadedFile[Any]", *, by: User | None, alone: bool
+) -> AddResult:
     name = document_storage.clean_name(file.name or "")
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     title = values["title"] if alone else ""

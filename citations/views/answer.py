@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.template.loader import render_to_string
@@ -15,6 +14,7 @@ from citations.answers.sections import Section, by_question
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 from citations.stages import stage_name
+from transcripts.core.caller import Caller
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.core.views import events
 from transcripts.text.tokenizer import tokenize
@@ -133,7 +133,7 @@ def _section(section: Section[ClaimContext]) -> SectionContext:
 
 
 def stream(
-    steps: Iterator[Event], *, caller: Any, address: str, render: Callable[[], str]
+    steps: Iterator[Event], *, caller: Caller, address: str, render: Callable[[], str]
 ) -> events.EventStream:
     """Stream answer events, even if the client disconnects; ``render`` the stored answer.
 

@@ -9,7 +9,8 @@ from django.views.decorators.http import require_safe
 
 from citations.documents import pages
 from citations.errors import CitationNotFound, PageNotFound
-from citations.models import Citation, SourceKind
+from citations.formats import VIDEO
+from citations.models import Citation
 from citations.passages import Locator
 from citations.quotes import verification
 from citations.reading.position import Position
@@ -24,7 +25,6 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     shown = visible.select_related("source__video__media", "source__collection")
     citation = row_of(shown, citation_id, CitationNotFound)
     at = verification.locator_of(citation)
-    permanent = request.build_absolute_uri(f"/citations/{citation.uuid}/")
     link = citation.source.path_to(at) if at else ""
     context = {
         "citation": citation,
@@ -32,7 +32,7 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
         "suffix": citation.suffix[: citation.suffix.rfind(" ") + 1],
         "at": at,
         "link": link,
-        "permanent": permanent,
+        "permanent": request.build_absolute_uri(citation.permalink),
         "clip": _clip(citation, at),
         "may_share": citation.source.collection_id in request.access.writable,
         "view": _page(request, citation, at),
@@ -49,7 +49,7 @@ def _clip(citation: Citation, at: Locator | None) -> Position | None:
 
 
 def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:
-    if at is None or at.page is None or citation.source.kind == SourceKind.VIDEO:
+    if at is None or at.page is None or citation.source.kind == VIDEO:
         return None
     try:
         return pages.show_page(request.access, citation.source.uuid, at.page, quote=at.span)

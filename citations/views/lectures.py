@@ -34,7 +34,7 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.text import sentences
-from citations.views import undo_offers
+from citations.views import undo
 from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
 from transcripts.core import languages
 from transcripts.core.errors import (
@@ -73,7 +73,7 @@ def show_lectures(request: PageRequest) -> HttpResponse:
         "next": page.next,
         "offset": offset,
         "writable": request.access.writable,
-        "undo_offers": undo_offers.lecture_deletions(request),
+        "undo_offers": undo.lecture_offers(request),
     }
     return render(request, "citations/lectures.html", context)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -16,9 +15,8 @@ from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, LibraryQuery
 from citations.models import Source
 from citations.vectors import space as vector_space
-from citations.views import language_notice, undo_offers
+from citations.views import language_notice, undo
 from citations.views.library_form import SORT_LABELS, LibraryForm
-from citations.views.undo_offers import UndoOffer
 from transcripts.core import languages
 from transcripts.core.scope import Scope
 from transcripts.core.views.requests import PageRequest, fragment, remember_view, without_empty
@@ -104,7 +102,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "languages": languages.choices(languages_of(listed)),
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
-        "undo_offers": _offers(request, listed),
+        "undo_offers": undo.offers(request, listed),
         "known": {"collections": collections_of(listed), "tags": tags(listed)},
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
@@ -112,12 +110,6 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "groups": [group for group in GROUPS if not (collection and group == "collection")],
         "sorts": SORT_LABELS.items(),
     }
-
-
-def _offers(request: PageRequest, listed: Scope) -> list[UndoOffer]:
-    """Return what can be undone, what was done last at the end, which a key undoes."""
-    offers = [*undo_offers.current(request), *undo_offers.deletions(request, listed)]
-    return sorted(offers, key=attrgetter("made_at"))
 
 
 def _notices(request: PageRequest) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from citations.models import Document, Source
 from citations.notebook import highlights, notes
 from citations.quotes import source_texts
 from citations.quotes.selection import SelectedText
-from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.reading import contents as document_contents
 from citations.reading.places import page_place
@@ -193,8 +192,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Return the original file as a download."""
     document = pages.find_document(request.access, source_id)
-    pdf = PDF.media_type
-    media_type = pdf if document.media_type == pdf else "application/octet-stream"
+    media_type = document.media_type if document.format.is_binary else "application/octet-stream"
     is_read = request.method == "GET"
     response: HttpResponseBase = (
         StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()

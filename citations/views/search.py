@@ -13,10 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
+from citations.formats import kind_choices
 from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Values, facets, find_source
-from citations.models import Source, SourceKind
+from citations.models import Source
 from citations.passages import Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
@@ -111,7 +112,7 @@ def _named(name: str, value: str) -> str:
 
 def _kind(kind: str) -> str:
     """Return the name of a kind to search: recordings of which nothing plays are among them."""
-    return str(SourceKind(kind).label) if kind in SourceKind.values else kind
+    return str(dict(kind_choices()).get(kind, kind))
 
 
 MODES: Final = (

@@ -1,17 +1,13 @@
-"""Actions on the selected items of the library, and the undoing of a deletion or a move."""
+"""Actions on the selected items of the library."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
-from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.formats import number_format
-from django.utils.text import Truncator
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
@@ -21,10 +17,10 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from citations.views import missing_items, tag_undo, undo_offers
+from citations.views import undo
+from citations.views.sentences import Sentence, counted, joined, tell_missing
 from transcripts.core import languages
 from transcripts.core.errors import Conflict, InvalidInput
-from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.core.translation import quoted, translated_error
 from transcripts.core.views.requests import PageRequest, back
@@ -33,10 +29,9 @@ from transcripts.library import reading as library
 from transcripts.models import Collection
 from transcripts.tasks import send as send_job
 
-MAX_TITLE: Final = 80  # characters of a title in a message
 MAX_TITLES: Final = 5  # titles in a message
-Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
 Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the message
+Tags: TypeAlias = Mapping[str, frozenset[str]]  # of items, by their references
 
 
 @require_POST
@@ -44,7 +39,7 @@ def change(request: PageRequest) -> HttpResponse:
     """Do one thing with all selected items, and return to the list; an export has a page."""
     if request.POST.get("action") == "rename":
         chosen = selection.select(request.access, request.POST.getlist("item"))
-        missing_items.tell(request, chosen)
+        tell_missing(request, chosen)
         rows = item_details.by_reference(chosen)
         return _titles(request, rows, titles=rows)
     name = request.POST.get("action", "")
@@ -63,7 +58,7 @@ def change(request: PageRequest) -> HttpResponse:
         _keep_chosen(request)
     if outcome[1]:
         (messages.success if outcome[0] else messages.warning)(request, outcome[1])
-    missing_items.tell(request, chosen)
+    tell_missing(request, chosen)
     return redirect("archive") if name == "export" else back(request, reverse("library"))
 
 
@@ -84,28 +79,13 @@ def rename(request: PageRequest) -> HttpResponse:
     except InvalidInput as error:
         return _titles(request, rows, titles={**rows, **titles}, error=error)
     changed = {name: title for name, title in before.items() if str(rows[name]) != title}
-    if "undo" in request.POST or not changed:
-        undo_offers.forget(request, undo_offers.RENAME)
-        text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
-        messages.success(request, _counted(text, count))
+    text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
+    if changed:
+        undo.offer(request, undo.RENAME, counted(text, count), changed)
     else:
-        _offer_old_titles(request, changed)
-    missing_items.tell(request, chosen)
+        messages.success(request, counted(text, count))
+    tell_missing(request, chosen)
     return back(request, reverse("library"))
-
-
-def _offer_old_titles(request: PageRequest, titles: Mapping[str, str]) -> None:
-    fields = [("undo", "1")]
-    for reference, title in titles.items():
-        fields += [("item", reference), (f"title-{reference}", title)]
-    text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", len(titles))
-    undo_offers.make(
-        request,
-        undo_offers.RENAME,
-        text=_counted(text, len(titles)),
-        address=reverse("library-rename"),
-        fields=fields,
-    )
 
 
 def _keep_chosen(request: PageRequest) -> None:
@@ -137,48 +117,15 @@ def _titles(
     return render(request, "citations/rename.html", context, status=422 if error else 200)
 
 
-@require_POST
-def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
-    titles = selection.take_back(deletion_id, by=request.user)
-    text = ngettext("%(count)s item is back.", "%(count)s items are back.", len(titles))
-    if len(titles) == 1:
-        text = _("“%(title)s” is back.")
-    title = Truncator("".join(titles[:1])).chars(MAX_TITLE)
-    messages.success(request, _counted(text, len(titles), title=title))
-    return back(request, reverse("library"))
-
-
-@require_POST
-def move_back(request: PageRequest) -> HttpResponse:
-    """Undo a move; its form names each collection and the items that came from there."""
-    form = request.POST
-    target = library.find_collection(request.access, form.get("to", ""))
-    fields = [field.split() for field in form.getlist("origin")]
-    origins = {name: clean(slug, 200) for slug, *names in filter(None, fields) for name in names}
-    if not origins:
-        raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
-    count = selection.move_back(request.access, origins, target)
-    undo_offers.forget(request, undo_offers.MOVE)
-    text = ngettext("%(count)s item moved back.", "%(count)s items moved back.", count)
-    left_out = ngettext(
-        "%(count)s item was left out: it was changed meanwhile, or you may not move it.",
-        "%(count)s items were left out: they were changed meanwhile, or you may not move them.",
-        others := len(origins) - count,
-    )
-    level = messages.warning if others else messages.success
-    level(request, _joined((count, text), (others, left_out)))
-    return back(request, reverse("library"))
-
-
 def _tag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tag_undo.tags_of(chosen)
+    before = _tags_of(chosen)
     count = selection.tag(chosen, add=_tags(request))
     tagged = ngettext("%(count)s item tagged.", "%(count)s items tagged.", count)
     return _with_undo(request, chosen, before, (count, tagged))
 
 
 def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    before = tag_undo.tags_of(chosen)
+    before = _tags_of(chosen)
     count = selection.tag(chosen, remove=_tags(request))
     changed = ngettext(
         "The tags of %(count)s item were changed.",
@@ -189,12 +136,31 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 
 def _with_undo(
-    request: PageRequest, chosen: ChosenItems, before: tag_undo.Tags, sentence: Sentence
+    request: PageRequest, chosen: ChosenItems, before: Tags, sentence: Sentence
 ) -> Outcome:
     """Return what became of tags; the list says so itself where that can be undone."""
-    text = _joined(sentence, _without_tags(chosen))
-    is_offered = tag_undo.offer(request, before, tag_undo.tags_of(chosen), text)
-    return sentence[0], "" if is_offered else text
+    text = joined(sentence, _without_tags(chosen))
+    after = _tags_of(chosen)
+    former = {"added": _by_tag(after, before), "removed": _by_tag(before, after)}
+    if not any(former.values()):
+        return sentence[0], text
+    undo.offer(request, undo.TAGS, text, former)
+    return sentence[0], ""
+
+
+def _tags_of(chosen: ChosenItems) -> Tags:
+    """Return the tags that items have now, by reference; lectures have none."""
+    rows = item_details.by_reference(chosen)
+    return {reference: frozenset(getattr(row, "tags", ())) for reference, row in rows.items()}
+
+
+def _by_tag(some: Tags, others: Tags) -> dict[str, list[str]]:
+    """Return the items by each tag that they have among some and not among others."""
+    items: dict[str, list[str]] = {}
+    for reference, tags in some.items():
+        for tag in sorted(tags - others[reference]):
+            items.setdefault(tag, []).append(reference)
+    return items
 
 
 def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
@@ -214,7 +180,7 @@ def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
         "%(count)s items were left out: they came from YouTube, or have several languages.",
         others,
     )
-    return count, _joined((count, text), (others, left_out), language=name)
+    return count, joined((count, text), (others, left_out), language=name)
 
 
 def _without_tags(chosen: ChosenItems) -> Sentence:
@@ -251,24 +217,16 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
     titles = ", ".join(map(quoted, stayed[:MAX_TITLES]))
     titles += " …" if stayed[MAX_TITLES:] else ""
-    text = _joined(*sentences, name=target, titles=titles)
+    text = joined(*sentences, name=target, titles=titles)
     unmoved = {*stayed, *chosen.lectures}
-    moved: dict[str, list[str]] = {}
-    for reference, origin in origins.items():
-        if origin != target and rows[reference] not in unmoved:
-            moved.setdefault(origin.slug, []).append(reference)
+    moved = {
+        reference: origin.slug
+        for reference, origin in origins.items()
+        if origin != target and rows[reference] not in unmoved
+    }
     if not moved:
         return count, text
-    undo_offers.make(
-        request,
-        undo_offers.MOVE,
-        text=text,
-        address=reverse("library-move-back"),
-        fields=[
-            ("to", target.slug),
-            *(("origin", " ".join((slug, *references))) for slug, references in moved.items()),
-        ],
-    )
+    undo.offer(request, undo.MOVE, text, {"to": target.slug, "origins": moved})
     return count, ""
 
 
@@ -308,7 +266,7 @@ def _index(request: PageRequest, chosen: ChosenItems) -> Outcome:
     text = ngettext(
         "%(count)s item will be indexed again.", "%(count)s items will be indexed again.", count
     )
-    return count, _joined((count, text), _without_text(chosen.count - count))
+    return count, joined((count, text), _without_text(chosen.count - count))
 
 
 def _put_first(request: PageRequest, chosen: ChosenItems) -> Outcome:
@@ -322,7 +280,7 @@ def _put_first(request: PageRequest, chosen: ChosenItems) -> Outcome:
         "%(count)s items were left out: they do not wait to be indexed.",
         others := chosen.count - count,
     )
-    return count, _joined((count, text), (others, left_out))
+    return count, joined((count, text), (others, left_out))
 
 
 def _fetch(request: PageRequest, chosen: ChosenItems) -> Outcome:
@@ -338,7 +296,7 @@ def _fetch(request: PageRequest, chosen: ChosenItems) -> Outcome:
         "%(count)s items were left out: they did not come from YouTube.",
         others,
     )
-    return count, _joined((count, text), (others, left_out))
+    return count, joined((count, text), (others, left_out))
 
 
 def _export(request: PageRequest, chosen: ChosenItems) -> Outcome:
@@ -347,7 +305,7 @@ def _export(request: PageRequest, chosen: ChosenItems) -> Outcome:
     if archive.sent_at is None:
         send_archive(archive)
     # The page of the archive says how far it is.
-    return 0, _joined(_without_text(chosen.count - _having_text(sources)))
+    return 0, joined(_without_text(chosen.count - _having_text(sources)))
 
 
 def _having_text(sources: Iterable[Source]) -> int:
@@ -371,15 +329,6 @@ def _delete(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 def _tags(request: PageRequest) -> list[str]:
     return request.POST.get("tags", "")[:500].split(",")
-
-
-def _joined(*sentences: Sentence, **values: object) -> str:
-    """Join the sentences that have something to count."""
-    return " ".join(_counted(text, count, **values) for count, text in sentences if count)
-
-
-def _counted(text: str, count: int, **values: object) -> str:
-    return text % {"count": number_format(count, force_grouping=True), **values}
 
 
 ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {

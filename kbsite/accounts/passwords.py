@@ -20,6 +20,7 @@ from kbsite.accounts.invitation_notes import Invitation
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Forbidden
+from transcripts.core.views.requests import PageRequest
 from transcripts.models import Collection
 
 
@@ -36,8 +37,9 @@ class ChoosePassword(PasswordChangeView):
     """Sets a first password, or changes the one there is."""
 
     template_name = "kbsite/choose_password.html"
+    request: PageRequest
 
-    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         user = request.user
         if user.is_authenticated and SocialAccount.objects.filter(user=user).exists():
             raise Forbidden(
@@ -47,7 +49,7 @@ class ChoosePassword(PasswordChangeView):
         return super().dispatch(request, *args, **kwargs)
 
     def get_form_class(self) -> Any:
-        user: Any = self.request.user
+        user = self.request.user
         return ChangeForm if user.has_usable_password() else SetPasswordForm
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -65,7 +67,7 @@ class ChoosePassword(PasswordChangeView):
 
     def _invitation(self) -> dict[str, Any] | None:
         """Return who invited a user to which collection; nothing once there is a password."""
-        request: Any = self.request
+        request = self.request
         invitation = Invitation.read(request)
         if invitation is None or request.user.has_usable_password():
             return None

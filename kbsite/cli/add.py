@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from citations.formats import NAMES
 from kbsite.cli.add_report import print_report
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.remote import chosen_library
@@ -14,7 +15,10 @@ from kbsite.library.add_options import AddOptions
 def add(
     targets: Annotated[
         list[str],
-        argument("URL|FILE|DIR…", "YouTube addresses, caption files, documents or folders; or -."),
+        argument(
+            "URL|FILE|DIR…",
+            f"YouTube addresses, caption files, documents ({NAMES}) or folders; or -.",
+        ),
     ],
     collection: InCollection = "",
     tag: Annotated[Many, option("--tag", "-t", help="A tag; repeatable.")] = None,
@@ -42,8 +46,8 @@ def add(
 ) -> None:
     """Add YouTube videos, caption files, documents or folders.
 
-    Documents are PDF, Markdown, text and HTML. - reads a pasted transcript from the standard
-    input. A file's content decides: text with timestamps is a transcript, other text a document.
+    - reads a pasted transcript from the standard input. A file's content decides: text with
+    timestamps is a transcript, other text a document.
     """
     options = AddOptions(
         collection=collection,

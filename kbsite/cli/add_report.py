@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from citations.models import SourceKind
+from citations.formats import kind_choices
 from citations.schemas.search import DocumentOut
 from kbsite.cli.terminal import note, say, table_of_sentences
 from kbsite.library.add_report import AddOut, AddReport
@@ -47,9 +47,10 @@ def _print_transcripts(added: AddOut) -> bool:
 
 def _print_documents(documents: Sequence[DocumentOut]) -> None:
     """Print what became of each document, and the number of many."""
+    labels = dict(kind_choices())
     for document in documents[:DOCUMENTS_SHOWN]:
         source = document.source
-        say(f"“{source.title}” {_result(document)} ({SourceKind(source.kind).label}): {source.id}")
+        say(f"“{source.title}” {_result(document)} ({labels[source.kind]}): {source.id}")
     if len(documents) > DOCUMENTS_SHOWN:
         new = sum(document.is_new for document in documents)
         say(f"… {len(documents)} documents in all, {new} new; `kb sources` lists them.")

@@ -106,9 +106,7 @@ def check(
     """
     checked = backup_files.check(path, keys=keys, copy=copy)
     names = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    # A squashed migration is recorded beside all that it replaces, and goes when more is squashed.
-    ours = {name for name in checked.manifest.migrations if "_squashed_" not in name}
-    if newer := sorted(ours - names):
+    if newer := sorted({*checked.manifest.migrations} - names):
         raise InvalidInput(
             f"{path} was made by a newer Cuebase (it has {', '.join(newer[:3])}).",
             hint="Install that version, then restore.",

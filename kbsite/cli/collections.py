@@ -8,7 +8,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table

@@ -21,7 +21,7 @@ from citations.providers import registry
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, boot, celery, health
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed
@@ -205,8 +205,8 @@ def _documents() -> Result:
         return True, "all were read by this version", ""
     detail = f"{count} document{'s' * (count > 1)} read by an earlier version"
     hint = (
-        "`kb db reindex` reads and indexes them again; until then, nothing is marked on the pages"
-        " of PDFs."
+        "`kb db reindex` reads and indexes them again; until then, nothing is marked on images"
+        " of their pages."
     )
     return None, detail, hint
 

@@ -11,7 +11,7 @@ from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
 from citations.schemas.highlights import HighlightsOut, ImportOut
-from kbsite.accounts.auth import scope_of
+from kbsite.callers import scope_of
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option
 from kbsite.cli.terminal import note, note_next_page, print_json, say, table

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from kbsite import celery
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, progress, say, table

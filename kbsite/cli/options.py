@@ -13,7 +13,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from citations.schemas.filters import KINDS, LISTS, FilterIn
+from citations.formats import KINDS
+from citations.schemas.filters import LISTS, FilterIn
 from kbsite import boot
 from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
@@ -98,8 +99,7 @@ InSources = Annotated[
     ),
 ]
 Kinds = Annotated[
-    Many,
-    option("--kind", metavar="|".join(KINDS), help="Only sources of this kind; repeatable."),
+    Many, option("--kind", metavar="|".join(KINDS), help="Only sources of this kind; repeatable.")
 ]
 Language = Annotated[
     str,

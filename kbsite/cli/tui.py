@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from citations.models import SourceKind, State
+from citations.formats import kind_choices
+from citations.models import State
 from citations.schemas.answers import AskedEventOut
 from citations.schemas.search import SourceOut
 from kbsite.cli import terminal
@@ -189,7 +190,7 @@ class LibraryNotebook:
 def _row(source: SourceOut, *, is_alone: bool) -> ListedSource:
     is_busy = bool(source.step and not source.error)
     state = str(State(source.state).label)
-    about = (SourceKind(source.kind).label, source.channel, source.language, state)
+    about = (dict(kind_choices())[source.kind], source.channel, source.language, state)
     return ListedSource(
         id=str(source.id),
         title=source.title,

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kbsite.accounts.auth import Caller, scope_of
+from kbsite.callers import SignedInCaller, scope_of
 from kbsite.cli.options import Json, argument, of_user, option
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
@@ -40,7 +40,10 @@ def create_webhook(
     owner: Any = find_user(user)
     events = event or list(WebhookKind)
     webhook = registry.make(
-        Caller(owner, scope_of(owner)), url=url, events=events, description=description[:200]
+        SignedInCaller(owner, scope_of(owner)),
+        url=url,
+        events=events,
+        description=description[:200],
     )
     created = WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
     if as_json:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
-from rest_framework.request import override_method
+from rest_framework.request import Request, override_method
 
 from kbsite.middleware.page_language import REFERENCE
 
@@ -53,7 +53,7 @@ class BrowsablePage(BrowsableAPIRenderer):
             "pages": _pages(data, view, request),
         }
 
-    def _sendings(self, data: Any, view: Any, request: Any) -> list[dict[str, str]]:
+    def _sendings(self, data: Any, view: Any, request: Request) -> list[dict[str, str]]:
         """Return the methods that the caller may use here, each with a body to begin with."""
         if isinstance(data, dict) and "code" in data:  # a problem
             return []
@@ -80,7 +80,7 @@ def _body(view: Any, instance: Any) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False, default=str)
 
 
-def _pages(data: Any, view: Any, request: Any) -> dict[str, str]:
+def _pages(data: Any, view: Any, request: Request) -> dict[str, str]:
     """Return the addresses of the previous and the next page of a list."""
     paginator: Any = getattr(view, "paginator", None)
     if not isinstance(data, dict) or "next" not in data or paginator is None:

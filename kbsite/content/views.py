@@ -1,14 +1,16 @@
 """The resources, within the caller's scope."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 from rest_framework import mixins, viewsets
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
@@ -42,7 +44,7 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
-    def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if request.method not in self.allowed_methods:
             return  # which is what is answered, not what is wrong with the parameters
@@ -66,10 +68,8 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
         return visible
 
 
-class Creating(mixins.CreateModelMixin):
+class Creating(mixins.CreateModelMixin, Resource):
     """Says where a new resource is."""
-
-    request: Any
 
     def get_success_headers(self, data: Any) -> dict[str, str]:
         return {"Location": f"{self.request.path}{data['pk']}/"}
@@ -108,12 +108,13 @@ class Collections(Creating, Changeable):
 
     def perform_create(self, serializer: Any) -> None:
         """Make the caller the owner."""
-        request: Any = self.request
-        if request.auth is not None and request.auth.limited:
+        request = self.request
+        if getattr(request.auth, "limited", False):
             raise Forbidden("This token is limited to some collections, so it cannot make another.")
         with transaction.atomic():
             collection = serializer.save()
-            Membership.objects.create(collection=collection, user=request.user, role=Role.OWNER)
+            owner = cast(User, request.user)
+            Membership.objects.create(collection=collection, user=owner, role=Role.OWNER)
             audit.record(Action.ADD, "collection", collection.slug, collection=collection)
         collection.video_count = 0
 

@@ -8,12 +8,13 @@ from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from django import forms
+from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
 from kbsite.accounts import sign_in
 
 
-def _attempt(user: Any, *, by_code: bool) -> AbstractContextManager[None]:
+def _attempt(user: User, *, by_code: bool) -> AbstractContextManager[None]:
     return sign_in.attempt(context.request, user.get_username(), by_code=by_code)
 
 

@@ -29,12 +29,13 @@ def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
     return _at_provider(provider.callback, request, provider_id)
 
 
-def _at_provider(view: Any, request: Any, provider_id: str) -> HttpResponse:
+def _at_provider(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse:
     if not settings.OIDC_ISSUER:
         raise NotFound("This server has no other sign-in.", hint="Use its own sign-in page.")
-    request.GET = request.GET.copy()
-    if not url_has_allowed_host_and_scheme(request.GET.get("next", ""), {request.get_host()}):
-        request.GET.pop("next", None)
+    fields = request.GET.copy()
+    if not url_has_allowed_host_and_scheme(fields.get("next", ""), {request.get_host()}):
+        fields.pop("next", None)
+    request.GET = fields  # type: ignore[assignment]
     try:
         response: HttpResponse = view(request, provider_id)
     except RequestException as error:
@@ -55,8 +56,8 @@ class SecondFactor(AuthenticateView):
 class Activation(ActivateTOTPView):
     """Adds an authenticator app to an account with a password."""
 
-    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        if not request.user.has_usable_password():
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if request.user.is_authenticated and not request.user.has_usable_password():
             raise Forbidden(
                 "This account has no password, so it needs no second factor here.",
                 hint="Your organisation's sign-in may ask for one.",

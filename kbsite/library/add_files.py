@@ -12,7 +12,7 @@ from django.db import transaction
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
-from citations.readers import formats
+from citations.readers import recognition
 from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts.adding import files, storage
@@ -64,7 +64,7 @@ Result = tuple[FoundFile, StoredTranscript | AddedDocument | Video | KnowledgeBa
 
 def is_file_name(name: str) -> bool:
     """Say whether a file of this name may be captions or a document."""
-    return files.is_candidate(name) or formats.may_be_document(name)
+    return files.is_candidate(name) or recognition.may_be_document(name)
 
 
 def gather(paths: Sequence[Path]) -> FilesToAdd:
@@ -187,7 +187,7 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     chosen = files.select(names)
     used = {name for file in chosen for name in (file.name, file.info_name, *file.instead)}
     documents = {
-        *(name for name in names if name not in used and formats.may_be_document(name)),
+        *(name for name in names if name not in used and recognition.may_be_document(name)),
         *(file.name for file in chosen if _is_document(folder / file.name)),
     }
     gathered.documents += (

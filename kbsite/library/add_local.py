@@ -7,7 +7,7 @@ from pathlib import Path
 
 from citations.documents.storage import AddedDocument
 from kbsite import celery
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.library import add_files, indexing, jobs
 from kbsite.library.add_options import (
     STDIN,

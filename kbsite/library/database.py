@@ -7,8 +7,8 @@ from django.conf import settings
 from django.db import connection
 
 from kbsite import boot
-from kbsite.accounts.auth import everything
 from kbsite.apps import vector_extension
+from kbsite.callers import everything
 from kbsite.library import server_lock
 from kbsite.postgres.errors import unreachable
 from kbsite.postgres.watch import watched

@@ -25,7 +25,7 @@ from citations.schemas.answers import (
 from citations.schemas.notebook import ConversationSummaryOut
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from citations.search import pipeline as search_pipeline
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.library import add_local, server_lock
 from kbsite.library.add_options import AddOptions
 from kbsite.library.add_report import AddReport

@@ -5,14 +5,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
-from kbsite.accounts.auth import Caller, caller_of_token
+from kbsite.accounts.auth import caller_of_token
+from kbsite.callers import SignedInCaller
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp import response
 from transcripts.core.access import AccessLevel
@@ -21,7 +22,9 @@ from transcripts.core.errors import DatabaseLost, NotSignedIn
 from transcripts.core.locks import release_connection
 
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
-LOCAL_CALLER: ContextVar[Caller | None] = ContextVar("local_caller", default=None)  # by stdio
+LOCAL_CALLER: ContextVar[SignedInCaller | None] = ContextVar(
+    "local_caller", default=None
+)  # by stdio
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -29,7 +32,7 @@ T = TypeVar("T")
 class CallerToken(AccessToken):
     """An access token with its caller."""
 
-    caller: Any = Field(exclude=True, repr=False)
+    caller: InstanceOf[SignedInCaller] = Field(exclude=True, repr=False)
 
 
 class ApiTokenVerifier:
@@ -52,14 +55,14 @@ class ApiTokenVerifier:
         )
 
 
-def caller() -> Caller:
+def caller() -> SignedInCaller:
     """Return the caller of the current call. Raises ``NotSignedIn`` outside of one."""
     if local := LOCAL_CALLER.get():
         return local
     token = get_access_token()
     if not isinstance(token, CallerToken):
         raise NotSignedIn("No token came with this call.")
-    identity: Caller = token.caller
+    identity: SignedInCaller = token.caller
     return identity
 
 

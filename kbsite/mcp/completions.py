@@ -8,7 +8,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
 from citations.library import sources
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.mcp.calls import caller, in_thread
 from transcripts.core.errors import NotFound
 from transcripts.library import reading as library
@@ -31,7 +31,7 @@ def register(mcp: MCPServer[Any]) -> None:
     mcp._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
 
 
-def _complete(by: Caller, name: str, typed: str, arguments: dict[str, str]) -> Completion:
+def _complete(by: SignedInCaller, name: str, typed: str, arguments: dict[str, str]) -> Completion:
     """Complete an argument; a source's id by its prefix or by words of its title."""
     match name:
         case "videoId":
@@ -56,7 +56,7 @@ def _completion(values: Iterable[str], total: int, *, has_more: bool = False) ->
     return Completion(values=[*values], total=total, has_more=has_more)
 
 
-def _languages(by: Caller, reference: str) -> list[str]:
+def _languages(by: SignedInCaller, reference: str) -> list[str]:
     if not reference:
         transcripts = Transcript.objects.visible(by.scope).order_by("language")
         languages = transcripts.values_list("language", flat=True).distinct()

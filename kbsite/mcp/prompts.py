@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.errors import explained
 from transcripts.core.errors import KnowledgeBaseError
@@ -77,7 +77,7 @@ def register(mcp: MCPServer[Any]) -> None:
         )
 
 
-def _name(by: Caller, reference: str) -> str:
+def _name(by: SignedInCaller, reference: str) -> str:
     try:
         video = library.find_video(by.scope, reference.replace("\0", ""))
     except KnowledgeBaseError as error:

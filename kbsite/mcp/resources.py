@@ -20,7 +20,7 @@ from pydantic import Field
 
 from citations.library.filters import find_source
 from citations.models import Source
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.mcp import outlines, source_text
 from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
 from kbsite.mcp.calls import caller, in_thread
@@ -93,7 +93,7 @@ def register(mcp: MCPServer[Any]) -> None:
     mcp._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, listed)
 
 
-async def _read(text: Callable[[Caller], str]) -> str:
+async def _read(text: Callable[[SignedInCaller], str]) -> str:
     try:
         return await in_thread(text, caller())
     except NotFound as error:
@@ -114,7 +114,7 @@ def _joined(parts: Iterable[str], by: str = "\n") -> str:
 # Transcripts
 
 
-def _transcript(by: Caller, reference: str, collection: str, language: str) -> str:
+def _transcript(by: SignedInCaller, reference: str, collection: str, language: str) -> str:
     video = library.find_video(
         by.scope, reference.replace("\0", ""), collection=collection.replace("\0", "")
     )
@@ -140,7 +140,7 @@ def _offset(cursor: str) -> int:
         raise MCPError(code=INVALID_PARAMS, message=error.text) from error
 
 
-def _page(by: Caller, offset: int) -> ListResourcesResult:
+def _page(by: SignedInCaller, offset: int) -> ListResourcesResult:
     page = library.list_videos(by.scope, offset=offset, limit=PAGE_SIZE)
     following = None if page.next is None else write_cursor(_QUESTION, offset=page.next)
     return ListResourcesResult(
@@ -174,5 +174,5 @@ def _text(source: Source, position: int) -> str:
     return _joined((head, text, "" if following is None else rest), "\n\n")
 
 
-def _outline(by: Caller, reference: str) -> str:
+def _outline(by: SignedInCaller, reference: str) -> str:
     return outlines.write(by.scope, reference.replace("\0", ""), room=_room() - CURSOR)

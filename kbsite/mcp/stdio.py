@@ -6,7 +6,7 @@ import anyio
 from django.contrib.auth.models import User
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from kbsite.accounts.auth import Caller, everything
+from kbsite.callers import SignedInCaller, everything
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
 from kbsite.mcp.server import build_server
 
@@ -19,7 +19,7 @@ def serve(owner: User) -> None:
     server = build_server()
 
     async def as_owner(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        LOCAL_CALLER.set(await in_thread(lambda: Caller(user=owner, scope=everything())))
+        LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner, scope=everything())))
         return await call_next(ctx)
 
     server.middleware.insert(0, as_owner)

@@ -18,7 +18,7 @@ from citations.quotes import verification
 from citations.schemas.answers import ReplyOut
 from citations.schemas.filters import MAX_LIMIT
 from citations.search import pipeline
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.mcp import (
     connector,
     guides,
@@ -54,7 +54,7 @@ _ADDS: Final = ToolAnnotations(
 
 @needs(AccessLevel.READ)
 async def fetch_transcript(
-    by: Caller, arguments: tool_inputs.FetchTranscript, ctx: Reporting
+    by: SignedInCaller, arguments: tool_inputs.FetchTranscript, ctx: Reporting
 ) -> str:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
@@ -82,7 +82,7 @@ async def fetch_transcript(
 
 
 @needs(AccessLevel.READ)
-def get_transcript(by: Caller, arguments: tool_inputs.GetTranscript) -> str:
+def get_transcript(by: SignedInCaller, arguments: tool_inputs.GetTranscript) -> str:
     """Read a transcript of the library with times: a time range, a time chunk, or all of it.
 
     Without them you get a short transcript whole, or a preview with chapters or outline. Times are
@@ -93,7 +93,7 @@ def get_transcript(by: Caller, arguments: tool_inputs.GetTranscript) -> str:
 
 
 @needs(AccessLevel.READ)
-def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
+def get_outline(by: SignedInCaller, arguments: tool_inputs.GetOutline) -> str:
     """Get the chapters of a source and a summary of each part, with times or pages.
 
     Use it for an overview, or to choose what to read of a long source.
@@ -102,7 +102,7 @@ def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
 
 
 @needs(AccessLevel.READ)
-def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
+def get_guide(by: SignedInCaller, arguments: tool_inputs.GetGuide) -> str:
     """Get what a source is about in three sentences, its terms, names, numbers and questions.
 
     All are its own sentences, with times or pages. Ask it one of the questions with
@@ -112,7 +112,7 @@ def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
 
 
 @needs(AccessLevel.READ)
-def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> str:
+def search_transcript(by: SignedInCaller, arguments: tool_inputs.SearchTranscript) -> str:
     """Find where in one recording something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
@@ -125,7 +125,7 @@ def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> st
 
 
 @needs(AccessLevel.READ)
-def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase) -> str:
+def search_knowledge_base(by: SignedInCaller, arguments: tool_inputs.SearchKnowledgeBase) -> str:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
     Each has a link to its second or page. Start here when you do not know where something is
@@ -144,20 +144,20 @@ def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase
 
 
 @needs(AccessLevel.READ)
-def search(by: Caller, arguments: tool_inputs.ConnectorSearch) -> str:
+def search(by: SignedInCaller, arguments: tool_inputs.ConnectorSearch) -> str:
     """Find passages: search_knowledge_base for clients that can only search and fetch."""
     results = pipeline.search(by.scope, arguments.query, limit=connector.RESULTS, for_readers=True)
     return connector.render_results(results, arguments)
 
 
 @needs(AccessLevel.READ)
-def fetch(by: Caller, arguments: tool_inputs.ConnectorFetch) -> str:
+def fetch(by: SignedInCaller, arguments: tool_inputs.ConnectorFetch) -> str:
     """Read the text at a result of search, with times or pages; metadata.next is the next id."""
     return connector.fetch(by.scope, arguments)
 
 
 @needs(AccessLevel.READ)
-def ask_knowledge_base(by: Caller, arguments: tool_inputs.AskKnowledgeBase) -> str:
+def ask_knowledge_base(by: SignedInCaller, arguments: tool_inputs.AskKnowledgeBase) -> str:
     """Answer a question from the library, with citations found word for word in their sources.
 
     Each citation has a link to its second or page. What the sources do not say is not answered;
@@ -182,14 +182,14 @@ def ask_knowledge_base(by: Caller, arguments: tool_inputs.AskKnowledgeBase) -> s
 
 
 @needs(AccessLevel.READ)
-def get_citation(by: Caller, arguments: tool_inputs.GetCitation) -> str:
+def get_citation(by: SignedInCaller, arguments: tool_inputs.GetCitation) -> str:
     """Look up a citation of an answer: the quote, the text around it, and where it is."""
     citation = answers.find_citation(by.scope, arguments.citation_id)
     return render_answer.render_citation(citation, arguments)
 
 
 @needs(AccessLevel.READ)
-def verify_quote(by: Caller, arguments: tool_inputs.VerifyQuote) -> str:
+def verify_quote(by: SignedInCaller, arguments: tool_inputs.VerifyQuote) -> str:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
     If it is not, the answer says what differs.
@@ -202,7 +202,7 @@ def verify_quote(by: Caller, arguments: tool_inputs.VerifyQuote) -> str:
 
 
 @needs(AccessLevel.READ)
-def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
+def list_sources(by: SignedInCaller, arguments: tool_inputs.ListSources) -> str:
     """List the sources that can be searched and cited, newest first.
 
     Each has its id and how far it is indexed.
@@ -219,7 +219,7 @@ def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
 
 
 @needs(AccessLevel.READ)
-def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
+def list_transcripts(by: SignedInCaller, arguments: tool_inputs.ListTranscripts) -> str:
     """List the recordings of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
@@ -238,7 +238,7 @@ def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
 
 
 @needs(AccessLevel.WRITE)
-def add_source(by: Caller, arguments: tool_inputs.AddSource) -> str:
+def add_source(by: SignedInCaller, arguments: tool_inputs.AddSource) -> str:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
     You get a job at once, for get_job.
@@ -256,7 +256,7 @@ def add_source(by: Caller, arguments: tool_inputs.AddSource) -> str:
 
 
 @needs(AccessLevel.READ)
-def get_job(by: Caller, arguments: tool_inputs.GetJob) -> str:
+def get_job(by: SignedInCaller, arguments: tool_inputs.GetJob) -> str:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
     It also says whether search_knowledge_base finds what the job added.
@@ -296,7 +296,7 @@ def svg_icon(name: str) -> Icon:
     return Icon(src=address, mime_type="image/svg+xml", sizes=["any"])
 
 
-def _read(by: Caller, arguments: tool_inputs.GetTranscript, *, more: str = MORE) -> str:
+def _read(by: SignedInCaller, arguments: tool_inputs.GetTranscript, *, more: str = MORE) -> str:
     video = library.find_video(by.scope, arguments.video_id, collection=arguments.collection)
     result = library.read(
         video,

@@ -5,7 +5,7 @@ from asyncio import sleep
 from collections.abc import Awaitable, Callable, Sequence
 
 from kbsite import celery
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.mcp.calls import in_thread
 from transcripts.adding import acquisition
 from transcripts.core.access import AccessLevel
@@ -33,7 +33,9 @@ class FetchFailed(KnowledgeBaseError):
     code = "fetch_failed"
 
 
-def find_or_request(by: Caller, reference: str, *, language: str, collection: str) -> Video | Job:
+def find_or_request(
+    by: SignedInCaller, reference: str, *, language: str, collection: str
+) -> Video | Job:
     """Return the video if it has its transcript, else the job that fetches it.
 
     Raises ``Forbidden`` if fetching needs the right to write.
@@ -55,7 +57,7 @@ def find_or_request(by: Caller, reference: str, *, language: str, collection: st
 
 
 def request(
-    by: Caller,
+    by: SignedInCaller,
     where: Collection,
     address: str,
     *,
@@ -72,7 +74,7 @@ def request(
     return job
 
 
-def target_collection(by: Caller, name: str) -> Collection:
+def target_collection(by: SignedInCaller, name: str) -> Collection:
     """Return the collection to add to.
 
     Raises ``Forbidden``, ``CollectionNotFound``, and ``InvalidInput`` if it must be named.
@@ -81,7 +83,7 @@ def target_collection(by: Caller, name: str) -> Collection:
     return library.target_collection(by.scope, name)
 
 
-async def wait_for(by: Caller, job: Job, *, report: Report) -> Job:
+async def wait_for(by: SignedInCaller, job: Job, *, report: Report) -> Job:
     """Wait until a job ends or is postponed, ``PATIENCE`` seconds at most; report its progress.
 
     Raises ``FetchFailed``.

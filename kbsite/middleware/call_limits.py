@@ -10,10 +10,11 @@ from django.utils.deprecation import MiddlewareMixin
 from limits import RateLimitItemPerMinute
 
 from kbsite import openapi
+from kbsite.callers import AnyRequest, caller_or_none
 from kbsite.errors import error_response
 from kbsite.middleware import rate_limits
 from kbsite.middleware.rate_limits import Standing
-from transcripts.core.errors import NotSignedIn, Throttled
+from transcripts.core.errors import Throttled
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class CallLimitMiddleware(MiddlewareMixin):
     """
 
     def process_view(
-        self, request: Any, view_func: Any, view_args: Any, view_kwargs: Any
+        self, request: AnyRequest, view_func: Any, view_args: Any, view_kwargs: Any
     ) -> HttpResponse | None:
         """Refuse a request over a limit."""
         line = f"{request.method} {request.path_info}"
@@ -89,13 +90,10 @@ def _count(policy: Policy, who: str) -> Standing | None:
     return rate_limits.count(policy.name, who, allowed=allowed, message=message)
 
 
-def _name(request: Any) -> str:
+def _name(request: AnyRequest) -> str:
     """Name the caller; empty: a stranger, whom the view refuses."""
-    try:
-        caller = request.caller
-        if not caller:
-            return ""
-    except NotSignedIn:
+    caller = caller_or_none(request)
+    if caller is None:
         return ""
     return f"token {caller.token.pk}" if caller.token else f"user {caller.user.pk}"
 

@@ -15,6 +15,7 @@ from django.utils.deprecation import MiddlewareMixin
 from pydantic import TypeAdapter, ValidationError
 
 from kbsite import openapi
+from kbsite.callers import AnyRequest, SignedInCaller, caller_or_none
 from kbsite.errors import (
     API,
     KeyReused,
@@ -28,7 +29,7 @@ from kbsite.errors import (
 from kbsite.middleware.rate_limits import ASKING
 from kbsite.models import KeyedRequest
 from kbsite.models.keyed_requests import MAX_KEY
-from transcripts.core.errors import KnowledgeBaseError, NotSignedIn
+from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.headers import header
 from transcripts.core.work.heartbeat import keep_alive
 
@@ -56,31 +57,28 @@ class IdempotencyMiddleware(MiddlewareMixin):
     Only success is kept: what was refused or failed may be sent again with the same key.
     """
 
-    def process_request(self, request: Any) -> None:
+    def process_request(self, request: AnyRequest) -> None:
         request.begun, request.begin = None, lambda work: None
 
     def process_view(
-        self, request: Any, view_func: Any, view_args: Any, view_kwargs: Any
+        self, request: AnyRequest, view_func: Any, view_args: Any, view_kwargs: Any
     ) -> HttpResponse | None:
         key = request.headers.get(HEADER)
-        if key is None or request.method != "POST" or not _has_caller(request):
+        is_for_apis = request.method == "POST" and request.path_info.startswith(API)
+        caller = caller_or_none(request) if key is not None and is_for_apis else None
+        if key is None or caller is None:
             return None
         try:
             _check(request, key)
-            return _answer(request, key, lambda: view_func(request, *view_args, **view_kwargs))
+            return _answer(
+                request, caller, key, lambda: view_func(request, *view_args, **view_kwargs)
+            )
         except KnowledgeBaseError as error:
             return problem_response(error)
         except SuspiciousOperation as error:
             return protocol_response(status_of_refusal(error))
         except MultiPartParserError:
             return protocol_response(400)
-
-
-def _has_caller(request: Any) -> bool:
-    try:
-        return request.path_info.startswith(API) and bool(request.caller)
-    except NotSignedIn:
-        return False
 
 
 def _check(request: HttpRequest, key: str) -> None:
@@ -98,8 +96,10 @@ def _streams(request: HttpRequest) -> bool:
         return False  # the operation refuses it
 
 
-def _answer(request: Any, key: str, work: Callable[[], Any]) -> HttpResponse:
-    caller, holder = request.caller, uuid4()
+def _answer(
+    request: AnyRequest, caller: SignedInCaller, key: str, work: Callable[[], Any]
+) -> HttpResponse:
+    holder = uuid4()
     mine = {"user": caller.user, "token": caller.token, "key": key}
     KeyedRequest.objects.filter(**mine).expired().delete()
     about = {"fingerprint": _fingerprint(request)}
@@ -121,7 +121,7 @@ def _answer(request: Any, key: str, work: Callable[[], Any]) -> HttpResponse:
 
 
 def _first_answer(
-    request: Any, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
+    request: AnyRequest, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
 ) -> HttpResponse:
     is_kept = False
     try:
@@ -137,7 +137,7 @@ def _first_answer(
 
 
 def _work_and_keep(
-    request: Any, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
+    request: AnyRequest, keyed: KeyedRequest, holder: UUID, work: Callable[[], Any]
 ) -> HttpResponse:
     """Work, and keep the answer in the same transaction, or else that of the work that it begins.
 

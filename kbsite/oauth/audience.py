@@ -1,9 +1,10 @@
 """This server by its addresses: what access tokens are made for (RFC 8707), and challenges."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest
 from oauth2_provider.settings import oauth2_settings
+from oauthlib.common import Request
 
 from transcripts.core.access import AccessLevel
 
@@ -21,7 +22,7 @@ def origin_of(request: HttpRequest) -> str:
     return origin(request.scheme or "http", request.get_host())
 
 
-def origin_of_oauthlib(request: Any) -> str:
+def origin_of_oauthlib(request: Request) -> str:
     """Return the same of a request as oauthlib knows it: with Django's META as headers."""
     is_secure = request.headers.get("X_DJANGO_OAUTH_TOOLKIT_SECURE")
     host = request.headers.get("HTTP_HOST") or request.headers.get("SERVER_NAME", "")

@@ -16,6 +16,7 @@ from oauth2_provider.views import (
     DynamicClientRegistrationManagementView,
     DynamicClientRegistrationView,
 )
+from oauthlib.common import Request
 from requests.adapters import HTTPAdapter
 
 from kbsite.middleware import rate_limits
@@ -70,7 +71,7 @@ class RegistrationManagement(DynamicClientRegistrationManagementView):
 class DocumentPermission:
     """Fetch a document only for the page that asks a user's consent, and only so often."""
 
-    def has_permission(self, request: Any, client_id: str) -> bool:
+    def has_permission(self, request: Request, client_id: str) -> bool:
         """Raise ``Throttled`` beyond the limit."""
         if request.http_method != "GET":
             return False

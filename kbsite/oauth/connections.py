@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, User
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
@@ -91,7 +91,7 @@ def find(text: str, *, resource: str) -> ApiToken | None:
     return connection
 
 
-def live(user: Any) -> "QuerySet[ApiToken]":
+def live(user: User) -> "QuerySet[ApiToken]":
     """Return a user's connections that still have tokens."""
     families = RefreshToken.objects.filter(user=user, revoked=None).values("token_family")
     return ApiToken.valid().filter(user=user, family__in=families)

@@ -20,6 +20,7 @@ from kbsite.oauth import audience, connections
 from kbsite.oauth.clients import LOOPBACK
 from transcripts.core.access import AccessLevel
 from transcripts.core.errors import InvalidInput
+from transcripts.core.views.requests import PageRequest
 from transcripts.models import Collection
 
 
@@ -93,10 +94,11 @@ class Consent(AuthorizationView):
             raise OAuthToolkitError(error=error, redirect_uri=credentials["redirect_uri"])
         return scopes, credentials
 
-    def get(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Ask, whatever the application wants to be done without asking."""
-        request.GET = request.GET.copy()
-        request.GET.pop("approval_prompt", None)
+        fields = request.GET.copy()
+        fields.pop("approval_prompt", None)
+        request.GET = fields  # type: ignore[assignment]
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
 
@@ -114,7 +116,7 @@ class Consent(AuthorizationView):
         raise InvalidInput("This cannot be allowed.", hint="Start again from the application.")
 
     def create_authorization_response(
-        self, request: Any, scopes: str, credentials: dict[str, Any], allow: bool
+        self, request: PageRequest, scopes: str, credentials: dict[str, Any], allow: bool
     ) -> Any:
         """Store the connection together with the code that the application gets."""
         with transaction.atomic():

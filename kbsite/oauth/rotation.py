@@ -5,23 +5,21 @@ with what the first got, for ``REFRESH_TOKEN_GRACE_PERIOD_SECONDS``; nobody with
 key can derive it.
 """
 
-from typing import Any
-
 from django.utils.crypto import salted_hmac
-from oauthlib.common import generate_token
+from oauthlib.common import Request, generate_token
 
 
-def access_token(request: Any) -> str:
+def access_token(request: Request) -> str:
     """Return the text of the access token that answers a request."""
     return _text("kbsite.oauth.access", request)
 
 
-def refresh_token(request: Any) -> str:
+def refresh_token(request: Request) -> str:
     """Return the text of the refresh token that answers a request."""
     return _text("kbsite.oauth.refresh", request)
 
 
-def _text(salt: str, request: Any) -> str:
+def _text(salt: str, request: Request) -> str:
     if request.grant_type != "refresh_token":
         return str(generate_token())
     return salted_hmac(salt, request.refresh_token, algorithm="sha256").hexdigest()

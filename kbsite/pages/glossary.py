@@ -54,7 +54,7 @@ TERMS: Final = (
     ),
     GlossaryTerm(
         word=_("document"),
-        meaning=_("A PDF, Markdown, text or HTML file with its pages."),
+        meaning=_("A file of text, such as a PDF, with its pages."),
         avoided=("e-book", "ebook"),
     ),
     GlossaryTerm(

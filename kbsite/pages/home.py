@@ -27,8 +27,8 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from kbsite import health
 from kbsite.accounts import passwords, sign_in
-from kbsite.accounts.auth import is_superuser
 from kbsite.accounts.invitation_notes import Invitation
+from kbsite.callers import AnyRequest, SignedInRequest, is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
 from kbsite.extension import package
 from kbsite.mcp_clients import bundle
@@ -181,7 +181,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_safe
-def readyz(request: Any) -> HttpResponse:
+def readyz(request: AnyRequest) -> HttpResponse:
     """Report what works, with status 503 if this instance should get no requests.
 
     Strangers see codes alone; superusers, by session or token, see details.
@@ -194,13 +194,13 @@ def readyz(request: Any) -> HttpResponse:
 
 
 @require_safe
-def tokens(request: Any) -> HttpResponse:
+def tokens(request: SignedInRequest) -> HttpResponse:
     return render(request, "kbsite/tokens.html", _tokens(request))
 
 
 @sensitive_variables("text")
 @require_POST
-def create_token(request: Any) -> HttpResponse:
+def create_token(request: SignedInRequest) -> HttpResponse:
     """Create a token and show its text once."""
     form = TokenForm(request.POST, collections=Collection.objects.visible(request.access))
     if not form.is_valid():
@@ -236,7 +236,7 @@ def browser_extension(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def revoke_token(request: Any, pk: int) -> HttpResponse:
+def revoke_token(request: SignedInRequest, pk: int) -> HttpResponse:
     token = ApiToken.objects.filter(user=request.user, pk=pk, revoked_at=None).first()
     if token is None:
         raise NotFound("There is no such token.", hint="It may have been revoked already.")
@@ -305,7 +305,7 @@ def _download(name: str, content: bytes) -> HttpResponse:
     return HttpResponse(content, content_type="application/zip", headers=headers)
 
 
-def _tokens(request: Any, text: str = "") -> dict[str, Any]:
+def _tokens(request: SignedInRequest, text: str = "") -> dict[str, Any]:
     """Return what the page shows; the links to clients contain the text of a new token."""
     url = _mcp_url(request)
     tokens = ApiToken.objects.filter(user=request.user, revoked_at=None, application=None)

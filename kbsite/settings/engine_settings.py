@@ -194,9 +194,7 @@ MODEL_TIMEOUT_SECONDS = option(
 
 # Documents and lectures
 
-MAX_DOCUMENT_BYTES = option(
-    "MAX_DOCUMENT_BYTES", 200_000_000, "Size limit of a PDF, Markdown, text or HTML file.", least=1
-)
+MAX_DOCUMENT_BYTES = option("MAX_DOCUMENT_BYTES", 200_000_000, "Size limit of a document.", least=1)
 MAX_DOCUMENT_PAGES = option("MAX_DOCUMENT_PAGES", 5_000, "Page limit of a document.", least=1)
 LIVE_DISTANCE_THRESHOLD = option(
     "LIVE_DISTANCE_THRESHOLD",

@@ -11,7 +11,9 @@ from contextvars import ContextVar
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
+
+from django.http import HttpRequest
 
 from kbsite import secret_addresses
 
@@ -30,7 +32,7 @@ def working_on(task: str, job_id: int | None) -> Iterator[None]:
         TASK.reset(token)
 
 
-def route_of(request: Any) -> str:
+def route_of(request: HttpRequest) -> str:
     """Return the route that Django found for a request."""
     match = getattr(request, "resolver_match", None)
     return f"/{match.route.lstrip('^')}" if match else UNMATCHED

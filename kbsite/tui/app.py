@@ -17,6 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
+from citations.formats import NAMES
 from kbsite.library.base import AnswerStep
 from kbsite.tui import panels
 from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
@@ -209,10 +210,7 @@ class CuebaseApp(App[None]):
         self._update_title()
 
     def action_add(self) -> None:
-        about = (
-            "A YouTube address, or a file or folder on this machine:"
-            " captions, PDF, Markdown, text, HTML."
-        )
+        about = f"A YouTube address, or a file or folder on this machine: captions, {NAMES}."
         self.push_screen(LineDialog("Add", about), self._start_adding)
 
     def _start_adding(self, target: str | None) -> None:

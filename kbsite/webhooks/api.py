@@ -6,6 +6,7 @@ from uuid import UUID
 from ninja import Field, Path, Query, Router, Status
 from pydantic import Strict, StringConstraints
 
+from kbsite.callers import SignedInCaller
 from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
 from kbsite.webhooks import registry, signatures, tasks
@@ -41,12 +42,16 @@ class WebhookChangeIn(BodyIn):
     is_on: bool | None = None
 
 
+class WebhookRequest(Request):
+    caller: SignedInCaller
+
+
 router = Router(tags=["webhooks"])
 
 
 @router.get("webhooks", response=responses({200: WebhooksOut}), summary="List webhooks")
 @needs(AccessLevel.MANAGE)
-def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
+def list_webhooks(request: WebhookRequest, query: Query[PageIn]) -> dict[str, Any]:
     """List your webhooks; with a token, those that it made."""
     return _page("webhooks", registry.of_caller(request.caller), query)
 
@@ -58,7 +63,7 @@ def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
     summary="Make a webhook",
 )
 @needs(AccessLevel.MANAGE)
-def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
+def add_webhook(request: WebhookRequest, body: WebhookIn) -> Status[WebhookSecretOut]:
     """Have what happens in the collections that you may read sent to an address.
 
     The answer has the secret that messages are signed with; it is not shown again. A webhook that a
@@ -73,7 +78,7 @@ def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
     "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="See a webhook"
 )
 @needs(AccessLevel.MANAGE)
-def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
+def get_webhook(request: WebhookRequest, webhook_id: WebhookId) -> Webhook:
     """Return a webhook, and since when its receiver fails."""
     return registry.find(request.caller, webhook_id)
 
@@ -82,7 +87,9 @@ def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
     "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="Change a webhook"
 )
 @needs(AccessLevel.MANAGE)
-def change_webhook(request: Request, webhook_id: WebhookId, body: WebhookChangeIn) -> Webhook:
+def change_webhook(
+    request: WebhookRequest, webhook_id: WebhookId, body: WebhookChangeIn
+) -> Webhook:
     """Change its address, its events or its description, or turn it off or on."""
     webhook = registry.find(request.caller, webhook_id)
     registry.change(webhook, **body.model_dump(exclude_none=True))
@@ -93,7 +100,7 @@ def change_webhook(request: Request, webhook_id: WebhookId, body: WebhookChangeI
     "webhooks/{webhook_id}", response=responses({204: None}, 404), summary="Delete a webhook"
 )
 @needs(AccessLevel.MANAGE)
-def delete_webhook(request: Request, webhook_id: WebhookId) -> Status[Any]:
+def delete_webhook(request: WebhookRequest, webhook_id: WebhookId) -> Status[Any]:
     """Delete a webhook with its deliveries; what waits is not sent."""
     registry.delete(registry.find(request.caller, webhook_id))
     return Status(204, None)
@@ -105,7 +112,7 @@ def delete_webhook(request: Request, webhook_id: WebhookId) -> Status[Any]:
     summary="Rotate a webhook's secret",
 )
 @needs(AccessLevel.MANAGE)
-def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
+def rotate_secret(request: WebhookRequest, webhook_id: WebhookId) -> WebhookSecretOut:
     """Give a webhook a new secret; for a day, messages are signed with both."""
     webhook = registry.find(request.caller, webhook_id)
     registry.rotate(webhook)
@@ -119,7 +126,7 @@ def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
     summary="Send a test message",
 )
 @needs(AccessLevel.MANAGE)
-def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDelivery]:
+def test_webhook(request: WebhookRequest, webhook_id: WebhookId) -> Status[WebhookDelivery]:
     """Send a message of the type test; the deliveries say how it went."""
     webhook = registry.find(request.caller, webhook_id)
     delivery = registry.make_test(webhook)
@@ -135,7 +142,7 @@ def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDeliv
 )
 @needs(AccessLevel.MANAGE)
 def list_deliveries(
-    request: Request, webhook_id: WebhookId, query: Query[PageIn]
+    request: WebhookRequest, webhook_id: WebhookId, query: Query[PageIn]
 ) -> dict[str, Any]:
     """List deliveries, sent and waiting, newest first. What ended is kept for a week."""
     webhook = registry.find(request.caller, webhook_id)

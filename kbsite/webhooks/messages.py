@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from citations.models import Source
 from citations.schemas.search import SourceOut
-from kbsite.accounts.auth import scope_of
+from kbsite.callers import scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent
 from kbsite.models.webhooks import TEST
 from transcripts.core.scope import NOTHING, Scope

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.db import transaction
 from django.db.models import QuerySet
 
-from kbsite.accounts.auth import Caller
+from kbsite.callers import SignedInCaller
 from kbsite.errors import invalid_fields
 from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import TEST
@@ -23,13 +23,13 @@ from transcripts.core.errors import Conflict, NotFound
 MAX_WEBHOOKS: Final = 20  # webhooks of one user
 
 
-def of_caller(caller: Caller) -> "QuerySet[Webhook]":
+def of_caller(caller: SignedInCaller) -> "QuerySet[Webhook]":
     """Return the webhooks that a caller may manage, newest first."""
     own = Webhook.objects.filter(user=caller.user)
     return own.filter(token=caller.token) if caller.token else own
 
 
-def find(caller: Caller, webhook_id: Any) -> Webhook:
+def find(caller: SignedInCaller, webhook_id: Any) -> Webhook:
     """Return one of them. Raises ``NotFound``."""
     webhook = of_caller(caller).filter(uuid=webhook_id).first()
     if webhook is None:
@@ -37,7 +37,9 @@ def find(caller: Caller, webhook_id: Any) -> Webhook:
     return webhook
 
 
-def make(caller: Caller, *, url: str, events: Sequence[str], description: str = "") -> Webhook:
+def make(
+    caller: SignedInCaller, *, url: str, events: Sequence[str], description: str = ""
+) -> Webhook:
     """Make a webhook. Raises ``InvalidInput`` for its address, and ``Conflict`` for too many."""
     _check(url)
     with transaction.atomic():

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from kbsite.callers import SignedInRequest
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.receivers import MAX_ADDRESS, flaw_of
@@ -43,14 +44,14 @@ class WebhookForm(forms.Form):
 
 
 @require_safe
-def webhooks(request: Any) -> HttpResponse:
+def webhooks(request: SignedInRequest) -> HttpResponse:
     """List the webhooks, and offer to make one."""
     return _show_all(request, WebhookForm(initial={"events": WebhookKind.values}))
 
 
 @sensitive_variables("secret")
 @require_POST
-def create(request: Any) -> HttpResponse:
+def create(request: SignedInRequest) -> HttpResponse:
     """Make a webhook, and show its secret once; or show again what cannot be used."""
     form = WebhookForm(request.POST)
     if not form.is_valid():
@@ -60,7 +61,7 @@ def create(request: Any) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def webhook(request: Any, webhook_id: Any) -> HttpResponse:
+def webhook(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Show a webhook and its deliveries, or change it."""
     current = registry.find(request.caller, webhook_id)
     if request.method == "POST":
@@ -74,7 +75,7 @@ def webhook(request: Any, webhook_id: Any) -> HttpResponse:
 
 
 @require_POST
-def switch(request: Any, webhook_id: Any) -> HttpResponse:
+def switch(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Turn a webhook off or on."""
     current = registry.find(request.caller, webhook_id)
     registry.change(current, is_on=request.POST.get("is_on") == "true")
@@ -83,7 +84,7 @@ def switch(request: Any, webhook_id: Any) -> HttpResponse:
 
 @sensitive_variables("secret")
 @require_POST
-def rotate(request: Any, webhook_id: Any) -> HttpResponse:
+def rotate(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Begin a new secret, and show it once."""
     current = registry.find(request.caller, webhook_id)
     registry.rotate(current)
@@ -91,7 +92,7 @@ def rotate(request: Any, webhook_id: Any) -> HttpResponse:
 
 
 @require_POST
-def test(request: Any, webhook_id: Any) -> HttpResponse:
+def test(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Send a test message."""
     current = registry.find(request.caller, webhook_id)
     tasks.send(registry.make_test(current))
@@ -100,20 +101,20 @@ def test(request: Any, webhook_id: Any) -> HttpResponse:
 
 
 @require_POST
-def delete(request: Any, webhook_id: Any) -> HttpResponse:
+def delete(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Delete a webhook."""
     registry.delete(registry.find(request.caller, webhook_id))
     messages.success(request, _("The webhook is deleted."))
     return redirect("webhooks")
 
 
-def _show_all(request: Any, form: WebhookForm) -> HttpResponse:
+def _show_all(request: SignedInRequest, form: WebhookForm) -> HttpResponse:
     context = {"webhooks": registry.of_caller(request.caller), "form": form}
     return render(request, "kbsite/webhooks.html", context, status=_status(form))
 
 
 def _show(
-    request: Any, webhook: Webhook, *, form: WebhookForm | None = None, secret: str = ""
+    request: SignedInRequest, webhook: Webhook, *, form: WebhookForm | None = None, secret: str = ""
 ) -> HttpResponse:
     form = form or WebhookForm(initial=model_to_dict(webhook, list(WebhookForm.base_fields)))
     context = {

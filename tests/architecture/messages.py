@@ -145,7 +145,8 @@ def write() -> None:
     """Update all catalogues, and compile them."""
     lines = (f"gettext_noop({sentence!r})" for sentence in sentences())
     COLLECTED.write_text("\n".join(lines))
-    left_out = [f"{folder}/*" for folder in ("tests", "bench", "build", "docs", "deploy", ".venv")]
+    folders = ("tests", "bench", "build", "docs", "deploy", ".venv")
+    left_out = [f"{folder}/*" for folder in folders]
     options: dict[str, Any] = {
         "locale": [path.name for path in LOCALE.iterdir()],
         "no_wrap": False,

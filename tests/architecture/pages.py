@@ -11,6 +11,7 @@ from typing import Any, Final
 import citations
 import kbsite
 import transcripts
+from citations.formats import FORMATS
 from kbsite.api import api
 from kbsite.cli.app import COMMANDS, load
 from kbsite.cli.terminal import exit_code_of
@@ -135,6 +136,22 @@ def glossary_page() -> str:
     return head + "\n".join(items) + "\n"
 
 
+def formats_page() -> str:
+    """Return the page of all formats of documents."""
+    head = _head(
+        "Formats of documents",
+        "These can be added. Their content decides, then the ending of their name. A filter by kind"
+        " takes the names in the second column; bibliographies in CSL, those in the last.",
+    )
+    rows = [
+        f"| {format.name} | `{format.kind}` | {' '.join(format.suffixes)} | `{format.media_type}`"
+        f" | `{format.csl_type}` |"
+        for format in FORMATS.values()
+    ]
+    header = "| Format | Kind | Endings | Media type | Cited as |\n|---|---|---|---|---|"
+    return head + "\n".join((header, *rows)) + "\n"
+
+
 def needed() -> dict[str, AccessLevel]:
     """Return what each operation and tool needs of a token, by "GET /api/v1/jobs" or its name."""
     paths = api.get_openapi_schema(path_prefix="/api/v1/")["paths"]
@@ -157,6 +174,7 @@ PAGES: Final = {
     "errors.md": errors_page,
     "commands.md": commands_page,
     "glossary.md": glossary_page,
+    "formats.md": formats_page,
 }
 SECTIONS: Final = {"access.md": access_section}  # that follow the mark, up to the end of a page
 MARK: Final = "<!-- `make docs` generates what follows. -->\n\n"

@@ -5,6 +5,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from tests.architecture.test_sizes import product
+
 PACKAGES = ("kbsite", "citations", "transcripts")
 # Django and Typer find these by their names.
 FRAMEWORK = {"Command", "Config", "Meta", "Migration"}
@@ -69,3 +71,17 @@ def _bound(node: ast.AST) -> str:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             return name
     return ""
+
+
+def test_nobody_who_calls_is_of_any_type() -> None:
+    untyped = [
+        f"{file.name}:{argument.lineno} {argument.arg}"
+        for file in product(".py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in (*node.args.args, *node.args.kwonlyargs)
+        if argument.arg in {"by", "caller", "user", "request"}
+        and isinstance(argument.annotation, ast.Name)
+        and argument.annotation.id == "Any"
+    ]
+    assert untyped == []

@@ -62,6 +62,13 @@ def test_no_file_is_above_400_lines_and_nine_of_ten_are_under_300() -> None:
     assert sum(size < 300 for size in sizes.values()) >= 0.9 * len(sizes)
 
 
+def test_what_measures_and_trains_stays_small() -> None:
+    scripts = product(".py", folders=("bench",))
+    sizes = [len(file.read_text().splitlines()) for file in scripts]
+    assert max(sizes) <= 400
+    assert sum(sizes) <= 6_000
+
+
 def test_no_script_is_above_250_lines() -> None:
     scripts = product(".js", folders=("templates", "kbsite"))
     assert [file.name for file in scripts if len(file.read_text().splitlines()) > 250] == []

@@ -57,7 +57,7 @@ REMOVE_SAMPLES = """
 from citations.ingest import pipeline
 from citations.lectures import sessions
 from citations.models import Source
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 sessions.delete(sessions.find_session(everything(), "{lecture}"))
 pipeline.remove(Source.objects.get(title="{textbook}"))
 """

@@ -17,7 +17,7 @@ WAITING = """
 from citations.lectures import sessions as lectures
 from citations.models import Window
 from uuid import uuid4
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from transcripts.models import Collection
 session = lectures.start(everything(), None, title="Slow", collection=Collection.objects.default())
 Window.objects.create(session=session, index=0, text="Nobody looks it up.", holder=uuid4())
@@ -30,7 +30,7 @@ from citations.lectures.events import CITATIONS, publish
 from citations.models import Citation, LectureSession, Segment, Source, Window
 from citations.schemas.lectures import CitationsEventOut, CitedEventOut
 from uuid import uuid4
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 
 def cite(session, index):
     source = Source.objects.filter(collection=session.collection).order_by("pk")[index]

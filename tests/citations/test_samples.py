@@ -10,7 +10,7 @@ from django.test import Client
 from citations import samples
 from citations.documents import storage as document_storage
 from citations.library import items
-from citations.models import LectureSession, Source, SourceKind, State
+from citations.models import LectureSession, Source, State
 from tests.citations.documents.test_page_images import textbook
 from tests.html import text_of
 from tests.makers import make_user
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
     first, second = samples.load(), samples.load()
     assert (first.textbook.pk, first.lecture.pk) == (second.textbook.pk, second.lecture.pk)
-    assert Source.objects.filter(kind=SourceKind.PDF).count() == LectureSession.objects.count() == 1
+    assert Source.objects.filter(kind="pdf").count() == LectureSession.objects.count() == 1
 
 
 def test_the_library_begins_with_what_can_be_read_not_with_the_lecture_to_replay(

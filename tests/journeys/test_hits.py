@@ -6,7 +6,7 @@ from django.test import Client
 
 from citations.models import Source
 from kbsite import boot
-from kbsite.accounts.auth import Caller, everything
+from kbsite.callers import SignedInCaller, everything
 from kbsite.library.local import LocalLibrary
 from kbsite.mcp import tool_inputs, tools
 from tests.kbsite.cli.conftest import run_here
@@ -31,7 +31,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and goes on
     monkeypatch.setattr(LocalLibrary, "close", lambda _: None)
     place = f"0:{SECOND}–0:10"
-    caller = Caller(user=owner, scope=everything())
+    caller = SignedInCaller(user=owner, scope=everything())
 
     (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]

@@ -132,13 +132,11 @@ PAGES = [
     Door("GET", "library/", "list"),
     Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
     Door("POST", "library/rename/", "thing", {"item": "{item}"}),
-    Door("POST", "library/move-back/", "thing", {"origin": "secrets {item}", "to": "secrets"}),
     Door("POST", "library/languages/dismiss/", "own"),
-    Door("POST", "library/tag-back/", "thing", {"gained": '["secret", "{item}"]'}),
     Door("POST", "library/sample/", "own"),
     Door("GET", "library/<str:reference>/edit/"),
     Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),
-    Door("POST", "library/deletions/<uuid:deletion_id>/take-back/"),
+    Door("POST", "library/undo/<uuid:undo_id>/"),
     Door("GET", "add/", "list"),
     Door(
         "POST", "add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}
@@ -447,7 +445,7 @@ NEEDED = {
 }
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
 MINE = (
-    "deletion",
+    "undo",
     "conversation",
     "answer",
     "quotation",
@@ -729,7 +727,7 @@ def furnish() -> House:
         "webhook": Webhook.objects.create(
             user=owner, url="https://example.org/", description=SECRET, events=["source.failed"]
         ).uuid,
-        "deletion": Deletion.objects.create(
+        "undo": Deletion.objects.create(
             created_by=owner, run_after=timezone.now() + timedelta(hours=1)
         ).uuid,
         "item": f"video-{video.pk}",

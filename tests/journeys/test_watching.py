@@ -21,7 +21,7 @@ from transcripts.core import announcements
 SEED = """
 from django.test import Client
 from citations.lectures import sessions
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from kbsite.models import ApiToken
 from tests.makers import make_document, make_user
 from transcripts.models import Collection, Job

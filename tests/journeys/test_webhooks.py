@@ -6,14 +6,14 @@ from tests.instance import Instance, wait_until
 from tests.webhook_receiver import WebhookReceiver
 
 SEED = """
-from kbsite.accounts.auth import Caller, scope_of
+from kbsite.callers import SignedInCaller, scope_of
 from kbsite.models import WebhookKind
 from kbsite.webhooks import registry, signatures
 from tests.makers import make_user
 from transcripts.models import Collection
 shelf = Collection.objects.create(name="Lectures", slug="lectures")
 ada = make_user("ada", collection=shelf)
-webhook = registry.make(Caller(ada, scope_of(ada)), url="{url}", events=list(WebhookKind))
+webhook = registry.make(SignedInCaller(ada, scope_of(ada)), url="{url}", events=list(WebhookKind))
 print(json.dumps(signatures.secret_of(webhook)))
 """
 ADD = """

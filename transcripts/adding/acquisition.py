@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from transcripts import conf, youtube
@@ -43,7 +44,7 @@ def request(
     tags: Sequence[str] = (),
     newest: int | None = None,
     every_hours: int | None = None,
-    by: Any = None,
+    by: User | None = None,
 ) -> Job:
     """Queue a video, playlist or channel; return an unfinished job that does the same instead.
 
@@ -73,7 +74,7 @@ def request(
         return request_feed(feed, by=by, tags=tags)
 
 
-def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
+def request_feed(feed: Feed, *, by: User | None = None, tags: Sequence[str] = ()) -> Job:
     """Queue a playlist or channel. Its job queues the videos that are new."""
     job = Job(
         collection=feed.collection,
@@ -96,7 +97,7 @@ def request_files(
     read: Sequence[dict[str, Any]] = (),
     language: str = "",
     tags: Sequence[str] = (),
-    by: Any = None,
+    by: User | None = None,
 ) -> Job:
     """Queue the import of captions (name, bytes); ``beside`` them lie files that are to play.
 
@@ -148,7 +149,9 @@ def _target_of_files(names: Sequence[str], *, others: int) -> str:
     return names[0][:200] if len(names) == 1 else TRANSCRIPTS_NOTE.format(len(names))
 
 
-def refetch(video: Video, *, language: str = "", translated: bool = False, by: Any = None) -> Job:
+def refetch(
+    video: Video, *, language: str = "", translated: bool = False, by: User | None = None
+) -> Job:
     """Fetch a YouTube video again, or in another language. Raises ``InvalidInput`` for a file."""
     if not video.youtube_id:
         raise errors.InvalidInput(
@@ -334,7 +337,7 @@ def _request_video(
     language: str,
     translated: bool,
     tags: Sequence[str] = (),
-    by: Any,
+    by: User | None,
 ) -> Job:
     new = Job(
         collection=collection,

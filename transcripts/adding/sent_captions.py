@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from transcripts import captions
@@ -26,7 +26,7 @@ def store(
     title: str = "",
     channel: str = "",
     tags: Sequence[str] = (),
-    by: Any = None,
+    by: User | None = None,
 ) -> StoredTranscript:
     """Store a caption file with times. It replaces only an earlier version of itself.
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from transcripts import captions, conf
@@ -48,7 +49,7 @@ class Metadata:
     youtube_id: str = ""
     tags: tuple[str, ...] = ()
     partial: bool = False
-    by: Any = None
+    by: User | None = None
 
 
 def add_captions(
@@ -63,7 +64,7 @@ def add_captions(
     key: str = "",
     settled: Container[int] = (),
     is_recorded: bool = False,
-    by: Any = None,
+    by: User | None = None,
 ) -> StoredTranscript:
     """Parse and store a caption file that the user ``by`` adds; ``info`` is the content of yt-dlp's
     metadata file. ``is_recorded`` says that the audit trail tells already that it is added.
@@ -114,7 +115,7 @@ def add_text(
     language: str = "",
     tags: Sequence[str] = (),
     key: str = "",
-    by: Any = None,
+    by: User | None = None,
 ) -> StoredTranscript:
     """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
@@ -143,7 +144,7 @@ def store_fetched(
     fetched: FetchedTranscript,
     *,
     tags: Sequence[str] = (),
-    by: Any = None,
+    by: User | None = None,
     is_trusted: bool = True,
 ) -> StoredTranscript:
     """Store what YouTube sent. ``is_trusted`` says that it was sent to this server; else it only

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from transcripts.adding import acquisition
 from transcripts.core.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
+from transcripts.core.views.requests import CallerRequest
 from transcripts.models import Collection, Feed, FeedEntry, Membership
 from transcripts.tasks import dispatch
 
@@ -84,7 +85,7 @@ class FeedAdmin(Table):
         obj.plan()
 
     @admin.action(description=_("Check for new videos now"), permissions=["work"])
-    def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def sync(self, request: CallerRequest, queryset: QuerySet[Any]) -> None:
         request_feed = partial(acquisition.request_feed, by=request.user)
         self.work_on(request, queryset, request_feed, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()

@@ -1,10 +1,11 @@
 """The admin of jobs, the gate to YouTube and the workers."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -111,7 +112,9 @@ class JobAdmin(RecordAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = PasteForm(request.POST or None)
-        jobs, problems = self._queue(request, form) if form.is_valid() else ([], [])
+        jobs, problems = (
+            self._queue(cast(User, request.user), form) if form.is_valid() else ([], [])
+        )
         if jobs or problems:
             form = PasteForm(
                 initial={
@@ -132,14 +135,14 @@ class JobAdmin(RecordAdmin):
         return TemplateResponse(request, "admin/transcripts/job/paste.html", context)
 
     def _queue(
-        self, request: HttpRequest, form: PasteForm
+        self, user: User, form: PasteForm
     ) -> tuple[list[Job], list[tuple[str, KnowledgeBaseError]]]:
         jobs, problems = [], []
         options = {name: form.cleaned_data[name] for name in ("language", "tags")}
         collection = form.cleaned_data["collection"]
         for line in form.cleaned_data["addresses"]:
             try:
-                jobs.append(acquisition.request(collection, line, by=request.user, **options))
+                jobs.append(acquisition.request(collection, line, by=user, **options))
             except KnowledgeBaseError as error:
                 problems.append((line, error))
         dispatch()

@@ -22,6 +22,7 @@ from transcripts.core.admin.tables import (
     Table,
     words,
 )
+from transcripts.core.views.requests import CallerRequest
 from transcripts.models import (
     MediaFile,
     MediaPart,
@@ -139,7 +140,7 @@ class VideoAdmin(Table):
         return ", ".join(languages) or "–"
 
     @admin.action(description=_("Fetch again from YouTube"), permissions=["work"])
-    def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    def fetch(self, request: CallerRequest, queryset: QuerySet[Any]) -> None:
         refetch = partial(acquisition.refetch, by=request.user)
         self.work_on(request, queryset, refetch, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()

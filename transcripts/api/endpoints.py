@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 from ninja.files import UploadedFile
@@ -19,7 +19,7 @@ from transcripts.core.access import AccessLevel, needs
 from transcripts.core.errors import TooLarge
 from transcripts.core.headers import FILE_NAME, located
 from transcripts.core.lists import page_of
-from transcripts.core.scope import Scope
+from transcripts.core.views.requests import CallerRequest
 from transcripts.library import activity, exports
 from transcripts.library import reading as library
 from transcripts.models import Job
@@ -38,11 +38,9 @@ UPLOADS_AT_ONCE = 4  # times the size limit of one file, for all files of a requ
 router = Router(tags=["sources"])
 
 
-class Request(HttpRequest):
-    """A request after the middleware, with its caller and scope."""
+class Request(CallerRequest):
+    """A request of the API."""
 
-    caller: Any
-    access: Scope
     answer: HttpResponse  # what will be returned; for its headers
     begun: UUID | None  # the long work that an earlier attempt at the same keyed request began
     begin: Callable[[UUID | None], None]  # commits what was done, before long work (with its id)

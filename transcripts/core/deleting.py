@@ -1,6 +1,6 @@
 """Delete rows with all that belongs to them, while other processes add to them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import Any
@@ -27,8 +27,9 @@ def delete_row(row: Model) -> None:
 
 
 def _lock_tree(rows: QuerySet[Any]) -> None:
-    keys = {rows.model: _lock(rows)}
-    for model, references in _descendants(rows.model):
+    root: type[Model] = rows.model
+    keys = {root: _lock(rows)}
+    for model, references in _descendants(root):
         belonging = Q(pk__in=())
         for field, parent in references:
             belonging |= Q((f"{field}__in", keys[parent]))
@@ -50,7 +51,8 @@ def _descendants(root: type[Model]) -> Sequence[tuple[type[Model], list[tuple[st
     references: dict[type[Model], list[tuple[str, type[Model]]]] = {root: []}
     models = [root]
     for model in models:  # grows
-        for relation in get_candidate_relations_to_delete(model._meta):
+        relations: Iterable[Any] = get_candidate_relations_to_delete(model._meta)
+        for relation in relations:
             child = relation.related_model
             if relation.on_delete is not CASCADE or not _is_referred_to(child):
                 continue

@@ -29,8 +29,10 @@ def words_of(text: str) -> list[str]:
 def containing(
     rows: _Rows, text: str, *fields: str, otherwise: Callable[[str], Q] = lambda word: Q()
 ) -> _Rows:
-    """Keep the rows that have every word of a search in one of their fields, or for which what
-    ``otherwise`` returns of the word holds.
+    """Keep the rows that match every word of a search.
+
+    A row matches a word if one of its fields contains it, or if it meets the condition that
+    ``otherwise`` makes from the word, such as that the word is its id.
     """
     for word in words_of(text):
         has_word = (Q(**{f"{name}__icontains": word}) for name in fields)

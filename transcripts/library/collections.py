@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Any, Final
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.utils.text import slugify
@@ -48,12 +49,12 @@ def find_video(scope: Scope, pk: int) -> Video:
     return video
 
 
-def role_in(collection: Collection, user: Any) -> str:
+def role_in(collection: Collection, user: User) -> str:
     """Return the user's role in a collection, or "". A superuser owns every collection."""
     return roles_of(user)(collection)
 
 
-def roles_of(user: Any) -> Callable[[Collection], str]:
+def roles_of(user: User) -> Callable[[Collection], str]:
     """Return a function from a collection to the user's role, after one query."""
     if user.is_superuser:
         return lambda _: str(Role.OWNER)
@@ -78,7 +79,7 @@ def owners_of(rows: Iterable[Collection]) -> dict[int, list[str]]:
     return names
 
 
-def require_owner(collection: Collection, user: Any) -> None:
+def require_owner(collection: Collection, user: User) -> None:
     """Raise ``Forbidden`` unless the user is an owner."""
     if role_in(collection, user) != Role.OWNER:
         raise Forbidden(
@@ -149,14 +150,14 @@ def remove_member(collection: Collection, user_pk: int) -> None:
             member.delete()
 
 
-def may_leave(collection: Collection, user: Any) -> bool:
+def may_leave(collection: Collection, user: User) -> bool:
     """Tell whether a user is a member, and not the last owner."""
     roles = dict(collection.memberships.values_list("user", "role"))
     role = roles.pop(user.pk, None)
     return role is not None and (role != Role.OWNER or Role.OWNER in roles.values())
 
 
-def require_leave(collection: Collection, user: Any) -> None:
+def require_leave(collection: Collection, user: User) -> None:
     """Raise ``Conflict`` unless the user may leave."""
     if not may_leave(collection, user):
         raise Conflict(

@@ -2,7 +2,7 @@
 
 These are two estimates: that a question has an answer, and that its first citation is right. A
 passage on the subject that does not answer the question is a poor citation of an answer that may
-well exist. ``bench/train_confidence.py`` trains both.
+well exist. ``bench/training/confidence.py`` trains both.
 """
 
 import json

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from citations.errors import CannotBeCut, CutterBusy
+from citations.errors import CannotBeCut, CutterBusy, CutterMissing
 from citations.readers.sandbox import child_environment
 from transcripts.core.unexpected import told_as
 
@@ -53,6 +54,10 @@ class CutClip:
     lead: int
 
 
+def is_installed() -> bool:
+    return find_spec("av") is not None
+
+
 @told_as(CannotBeCut, _FAILED)
 def cut(
     path: Path, media_type: str, target: Path, *, start: int, end: int, most: int = MAX_BYTES
@@ -62,9 +67,11 @@ def cut(
     It has all packets of sound that begin and end in that time. Pictures begin with the key frame
     at or before the start, up to ten seconds earlier, else with the next one.
 
-    Raises ``CannotBeCut``, also for more than ``most`` bytes, and ``CutterBusy`` if another clip
-    takes long.
+    Raises ``CannotBeCut``, also for more than ``most`` bytes, ``CutterBusy`` if another clip takes
+    long, and ``CutterMissing`` without the extra ``clips``.
     """
+    if not is_installed():
+        raise CutterMissing
     request = {
         "path": str(path),
         "format": FORMATS[media_type.partition("/")[2]],

@@ -32,7 +32,6 @@ from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 from transcripts.core.unexpected import told_as
 
-VERSION = "pdf 2"  # stored in ``Document.read_by``: a change makes documents be read again
 PICTURE_TYPE = "image/webp"  # of ``render``
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
 OPENING_TIME = 60.0

@@ -15,16 +15,7 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
-from citations.models import (
-    Chunk,
-    Embedding,
-    EmbeddingSpace,
-    Mark,
-    Source,
-    SourceKind,
-    SpaceState,
-    State,
-)
+from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, SpaceState, State
 from citations.vectors import space as vector_space
 from tests.admin_pages import act, listing
 from tests.makers import make_cues, make_user, make_video, multiply
@@ -106,9 +97,7 @@ def test_chunks_and_spaces_and_sources_of_videos_are_not_deleted_here(
             ).status_code
             == 403
         )
-    document = Source.objects.create(
-        collection=library.collection, kind=SourceKind.TEXT, title="Notes"
-    )
+    document = Source.objects.create(collection=library.collection, kind="text", title="Notes")
     assert (
         browser.post(
             reverse("admin:citations_source_delete", args=[document.pk]), {"post": "yes"}
@@ -202,7 +191,7 @@ def ten_thousand(collection: Collection) -> None:
         transcript=transcript,
         title=video.title,
         fingerprint="x",
-        kind=SourceKind.VIDEO,
+        kind="video",
         language="en",
         state=State.READY,
         chunk_count=2,

@@ -1,7 +1,6 @@
 """Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from citations.documents import storage as document_storage
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, DocumentPart, Page, Source, State
-from citations.readers import formats, source_blocks
+from citations.readers import plain_text, source_blocks
 from citations.readers.pagination import MAX_PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
@@ -225,11 +224,11 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     Page.objects.filter(document=source.pk).delete()
     Document.objects.filter(pk=source.pk).update(read_by="")
     first_pages: list[int] = []
-    real = formats.FORMATS["text/plain"]
+    read = plain_text.read
 
     def dying(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
         first_pages.append(first)
-        opened = real.open(path, most_pages=most_pages, first=first)
+        opened = read(path, most_pages=most_pages, first=first)
         return OpenDocument(
             facts=opened.facts,
             pages=_until_killed(opened) if len(first_pages) == 1 else opened.pages,
@@ -241,7 +240,7 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
                 raise KeyboardInterrupt
             yield page
 
-    monkeypatch.setitem(formats.FORMATS, "text/plain", replace(real, reader=dying))
+    monkeypatch.setattr(plain_text, "read", dying)
     with pytest.raises(KeyboardInterrupt):
         document_storage.extract(source)
     document_storage.extract(source)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Source, SourceKind, State
+from citations.models import Source, State
 from citations.providers import registry
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_user, make_video
@@ -24,7 +24,7 @@ NOTE, LECTURE, BOOK = 1_000, 90_000, 1_500_000
 
 def add(collection: Collection, *titles: str, size: int = NOTE, **about: Any) -> list[Source]:
     """Add sources whose words are indexed."""
-    about = {"kind": SourceKind.TEXT, "state": State.WORDS, "size": size} | about
+    about = {"kind": "text", "state": State.WORDS, "size": size} | about
     return [Source.objects.create(collection=collection, title=title, **about) for title in titles]
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from citations.ingest import time_left
-from citations.models import Chunking, Source, SourceKind, State
+from citations.models import Chunking, Source, State
 from transcripts.core.errors import Blocked
 from transcripts.core.scope import Scope
 from transcripts.library import activity
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def add(collection: Collection, size: int, **about: Any) -> Source:
-    about = {"kind": SourceKind.VIDEO, "state": State.WORDS} | about
+    about = {"kind": "video", "state": State.WORDS} | about
     return Source.objects.create(collection=collection, title="A talk", size=size, **about)
 
 

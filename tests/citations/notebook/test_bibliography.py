@@ -12,7 +12,7 @@ from citations.notebook.bibliography import Work, bibtex, csl, keys
 
 TALK = Work(
     id="1",
-    kind="video",
+    type="motion_picture",
     title="Back-propagation: 100 % of {what} you need & more",
     author="Ada's Channel",
     url="https://www.youtube.com/watch?v=dQw4w9WgXcQ",
@@ -57,7 +57,7 @@ def test_a_work_is_an_item_of_csl() -> None:
             "note": "0:05–0:10: “It carries the error.”; “Each weight moves.”",
         }
     ]
-    assert csl([Work(id="2", kind="pdf", title="Notes")]) == [
+    assert csl([Work(id="2", type="document", title="Notes")]) == [
         {"id": "notes", "type": "document", "title": "Notes"}
     ]
 
@@ -74,7 +74,7 @@ def test_a_work_is_an_entry_of_bibtex() -> None:
 
 def test_works_of_one_name_are_told_apart() -> None:
     works = [
-        Work(id=str(n), kind="pdf", title=title)
+        Work(id=str(n), type="document", title=title)
         for n, title in enumerate(["Notes", "Notes", "Notes a", "notesa", "", "日本", "Notes"])
     ]
     made = keys(works)
@@ -84,7 +84,7 @@ def test_works_of_one_name_are_told_apart() -> None:
 
 
 def test_many_works_of_one_name_have_short_keys() -> None:
-    made = keys([Work(id=str(n), kind="pdf", title="Notes") for n in range(700)])
+    made = keys([Work(id=str(n), type="document", title="Notes") for n in range(700)])
     assert len(set(made)) == 700
     assert max(map(len, made)) <= len("notes") + 2
 
@@ -100,7 +100,7 @@ def test_many_works_of_one_name_have_short_keys() -> None:
 )
 def test_no_address_ends_its_field(url: str) -> None:
     (entry,) = parse_string(
-        bibtex([Work(id="1", kind="html", title="A", url=url)]), "bibtex"
+        bibtex([Work(id="1", type="webpage", title="A", url=url)]), "bibtex"
     ).entries.values()
     assert entry.fields["url"].startswith("https://a.example/")
     assert not set(entry.fields["url"]) & set('{}"\\ \n')
@@ -118,7 +118,12 @@ def test_whatever_a_work_is_called_its_entry_is_read_back(
     title: str, author: str, quote: str
 ) -> None:
     work = Work(
-        id="1", kind="video", title=title, author=author, places=("page 1",), quotes=(quote,)
+        id="1",
+        type="motion_picture",
+        title=title,
+        author=author,
+        places=("page 1",),
+        quotes=(quote,),
     )
     entry, _ = parse_string(bibtex([work, work]), "bibtex").entries.values()
     assert " ".join(read(entry.fields["title"])[1:-1].split()) == " ".join(title.split())

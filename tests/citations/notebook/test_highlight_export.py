@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from citations.errors import SourceNotRead
+from citations.formats import FORMATS
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Highlight, Page, Source, State
@@ -33,7 +34,6 @@ from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
 from citations.notebook.obsidian import FileNames
 from citations.quotes import source_texts
-from citations.readers.formats import FORMATS
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError, TooLarge
 from transcripts.core.scope import Scope

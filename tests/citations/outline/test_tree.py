@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.outline import tree as outline_tree
@@ -227,7 +227,6 @@ def test_a_change_leaves_the_digests_elsewhere() -> None:
     assert len({draft.digest for draft in after} - {draft.digest for draft in before}) == 3
 
 
-@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

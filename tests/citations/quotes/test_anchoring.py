@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from citations.quotes.anchoring import AROUND, find
@@ -25,7 +25,6 @@ def located(text: str, span: tuple[int, int], changed: str) -> str | None:
     right=st.lists(FEW, max_size=60),
     data=st.data(),
 )
-@settings(max_examples=200, deadline=None)
 def test_edits_elsewhere_never_lead_to_a_wrong_place(
     left: list[str], quote: list[str], right: list[str], data: Any
 ) -> None:
@@ -41,7 +40,6 @@ def test_edits_elsewhere_never_lead_to_a_wrong_place(
 @given(
     words=st.lists(st.integers(0, 5_000), min_size=30, max_size=120, unique=True), data=st.data()
 )
-@settings(max_examples=100, deadline=None)
 def test_a_quote_whose_neighbours_were_edited_is_found_where_it_went(
     words: list[int], data: Any
 ) -> None:

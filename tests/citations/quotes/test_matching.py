@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.quotes.matching import (
@@ -365,7 +365,6 @@ TELLING = ["the", "a-b", "10²", "f'(x)", "5%", "-3", "$4.50", "don't", "um", "u
 
 
 @given(words=st.lists(WORDS | st.sampled_from(TELLING), min_size=3, max_size=40), data=st.data())
-@settings(max_examples=120, deadline=None)
 def test_any_run_of_words_is_found_where_it_stands(words: list[str], data: Any) -> None:
     first = data.draw(st.integers(0, len(words) - 3))
     last = data.draw(st.integers(first + 3, len(words)))
@@ -378,7 +377,6 @@ def test_any_run_of_words_is_found_where_it_stands(words: list[str], data: Any) 
 
 
 @given(text=st.text(st.characters(), max_size=200), quote=st.text(st.characters(), max_size=80))
-@settings(max_examples=150, deadline=None)
 def test_whatever_is_given_has_an_answer_within_the_text(text: str, quote: str) -> None:
     result = check(quote, prepare(text))
     assert result.span is None or 0 <= result.span[0] < result.span[1] <= len(text)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from citations.errors import DocumentTooLarge, DocumentUnknown
 from citations.readers import plain_text
-from citations.readers.formats import is_document, recognise
 from citations.readers.markup import reader as markup_reader
 from citations.readers.markup.reader import MarkupTooComplex, parse_markup, read_html, read_markdown
 from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.recognition import is_document, recognise
 
 MARKDOWN = """---
 title: "Signals: a primer"

@@ -1,6 +1,6 @@
 import pytest
 
-from citations.models import Source, SourceKind
+from citations.models import Source
 from citations.readers import source_blocks
 from citations.readers.source_blocks import cue_blocks
 from citations.text import chunking as text_chunking
@@ -83,7 +83,7 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
     video.save()
     source = Source(
         collection=collection,
-        kind=SourceKind.VIDEO,
+        kind="video",
         video=video,
         transcript=video.transcripts.get(),
         title=video.title,
@@ -97,12 +97,10 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
 
 
 def test_a_source_without_text_has_no_blocks(collection):
-    assert (
-        source_blocks.read(Source(collection=collection, kind=SourceKind.VIDEO, title="gone")) == []
-    )
+    assert source_blocks.read(Source(collection=collection, kind="video", title="gone")) == []
     assert (
         source_blocks.read(
-            Source.objects.create(collection=collection, kind=SourceKind.TEXT, title="a document")
+            Source.objects.create(collection=collection, kind="text", title="a document")
         )
         == []
     )

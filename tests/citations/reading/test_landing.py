@@ -16,7 +16,7 @@ from citations.providers import registry
 from citations.reading import landing
 from citations.search import chunk_rows
 from citations.search import pipeline as search_pipeline
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from tests.makers import make_paper, make_source, make_video
 from transcripts.models import Collection, Transcript
 from transcripts.text.cues import Cue

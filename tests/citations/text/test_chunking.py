@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.providers.embedding import HashEmbedder
@@ -100,7 +100,6 @@ BLOCKS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(BLOCKS, st.sampled_from([None, embed]), st.integers(0, 2))
 def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embedding, gap):
     blocks = make_blocks(
@@ -118,7 +117,6 @@ def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embeddi
     assert times == sorted(times)
 
 
-@settings(max_examples=40)
 @given(BLOCKS, st.integers(1, 400), st.integers(0, 399))
 def test_any_sizes_give_drafts_that_cover_the_text(rows, target, overlap):
     blocks = make_blocks([text for text, _, _ in rows])

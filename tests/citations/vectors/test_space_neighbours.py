@@ -9,7 +9,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SourceKind, SpaceState, State
+from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -50,11 +50,7 @@ def fill(
     """Make a source whose chunks, of ten seconds each, have these vectors."""
     start = Chunk.objects.count() if first is None else first
     source = Source.objects.create(
-        collection=collection,
-        kind=SourceKind.TEXT,
-        title=title,
-        state=State.READY,
-        chunk_count=len(vectors),
+        collection=collection, kind="text", title=title, state=State.READY, chunk_count=len(vectors)
     )
     where = {"span_start": 0, "span_end": 4, "text": "text", "digest": b"d"}
     chunks = Chunk.objects.bulk_create(

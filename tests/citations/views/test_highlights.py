@@ -244,7 +244,7 @@ def test_a_highlight_is_changed_and_deleted_after_a_question(page: Client, book:
     assert page.get(address).status_code == 404
     assert "Each weight" not in text_of(page.get("/highlights/"))
     deletion = Deletion.objects.get()
-    assert f'action="/library/deletions/{deletion.uuid}/take-back/"' in html
+    assert f'action="/library/undo/{deletion.uuid}/"' in html
 
 
 def test_who_deletes_in_the_list_returns_to_the_list(page: Client, book: Source) -> None:
@@ -268,7 +268,7 @@ def test_a_deleted_highlight_is_taken_back_within_ten_seconds_or_gone(
     for is_taken_back in (True, False):
         page.post(f"/highlights/{row.uuid}/delete/")
         deletion = Deletion.objects.get()
-        address = f"/library/deletions/{deletion.uuid}/take-back/"
+        address = f"/library/undo/{deletion.uuid}/"
         assert viewer.post(address).status_code == 404
         if is_taken_back:
             page.post(address)

@@ -757,7 +757,7 @@ def test_its_page_deletes_it_and_the_list_of_lectures_takes_that_back(
     assert answer.redirect_chain == [("/lectures/", 302)]
     assert "“Networks, week 3” was deleted." in text_of(answer)
     assert page.get(path(lecture)).status_code == 404
-    address = f"/library/deletions/{Deletion.objects.get().uuid}/take-back/"
+    address = f"/library/undo/{Deletion.objects.get().uuid}/"
     assert address not in text_of(viewer.get("/lectures/"))
     assert address in text_of(page.get("/library/"))
     undo = LexborHTMLParser(text_of(answer)).css_first(f'form[action="{address}"]')
@@ -773,7 +773,7 @@ def test_undoing_the_deletion_of_several_shows_the_lectures_again(
     items = [f"lecture-{lecture.pk}", f"lecture-{other.pk}"]
     page.post("/library/change/", {"item": items, "action": "delete"})
     html = LexborHTMLParser(text_of(page.get("/lectures/")))
-    undo = html.css_first("form[action*=take-back]")
+    undo = html.css_first("form[action*=undo]")
     assert fields(undo)["next"] == "/lectures/"
     back = text_of(page.post(str(undo.attributes["action"]), fields(undo), follow=True))
     assert "Networks, week 3" in back

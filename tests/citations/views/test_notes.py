@@ -63,7 +63,7 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     deleted = page.post(f"/notes/{note.uuid}/delete/")
     assert deleted["Location"] == f"/notes/?collection={collection.slug}"
     deletion = Deletion.objects.get()
-    address = f"/library/deletions/{deletion.uuid}/take-back/"
+    address = f"/library/undo/{deletion.uuid}/"
     assert f'action="{address}"' in text_of(page.get("/notes/"))
     assert page.get(f"/notes/{note.uuid}/").status_code == 404
     page.post(address)

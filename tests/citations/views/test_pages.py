@@ -486,7 +486,7 @@ def test_a_page_that_lost_its_marks_says_why_and_how_they_come_back(
     page: Client, viewer: Client, book: Source
 ) -> None:
     passages, form = f"/sources/{book.uuid}/passages/", f'action="/sources/{book.uuid}/index/"'
-    said = "An earlier version of Cuebase read this PDF"
+    said = "An earlier version of Cuebase read this document: nothing is marked"
     for address in (address_of(book, 2), passages):
         assert said not in text_of(page.get(address))
     Document.objects.filter(pk=book.pk).update(read_by="pdf 1")

@@ -26,7 +26,7 @@ from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from tests.citations.search.test_pipeline import embed
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video

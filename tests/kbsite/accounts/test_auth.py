@@ -10,7 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from kbsite.accounts.auth import Caller, caller_of_token, everything, scope_of
+from kbsite.accounts.auth import caller_of_token
+from kbsite.callers import SignedInCaller, everything, scope_of
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_user
 from transcripts.core.access import AccessLevel
@@ -79,7 +80,10 @@ def test_what_goes_on_for_long_ends_with_the_right_to_read(
     user = make_user(collection=collection)
     token, text = ApiToken.issue(user, name="stream")
     session = signed_in(user)
-    by_token, by_session = caller_of_token(text), Caller(user, scope_of(user), session=session)
+    by_token, by_session = (
+        caller_of_token(text),
+        SignedInCaller(user, scope_of(user), session=session),
+    )
     assert by_token.still_reads(collection.pk)
     assert not by_token.still_reads(other.pk)
     token.revoke()
@@ -88,11 +92,11 @@ def test_what_goes_on_for_long_ends_with_the_right_to_read(
     type(user).objects.filter(pk=user.pk).update(is_active=False)
     assert not by_session.still_reads(collection.pk)
     type(user).objects.filter(pk=user.pk).update(is_active=True)
-    by_session = Caller(user, scope_of(user), session=signed_in(user))
+    by_session = SignedInCaller(user, scope_of(user), session=signed_in(user))
     user.set_password("another horse battery")
     user.save()
     assert by_session.renewed() is None
-    by_session = Caller(user, scope_of(user), session=signed_in(user))
+    by_session = SignedInCaller(user, scope_of(user), session=signed_in(user))
     user.memberships.all().delete()
     assert not by_session.still_reads(collection.pk)
     Session.objects.all().delete()

@@ -60,17 +60,6 @@ def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
     assert instance.rows("SELECT FROM django_migrations WHERE name = '9999_future'") == []
 
 
-def test_a_backup_is_not_newer_for_a_squashed_migration_that_was_squashed_again(
-    backed_up: tuple[Instance, Path], tmp_path: Path
-) -> None:
-    _, file = backed_up
-    manifest = backup_files.check(file).manifest
-    manifest.migrations.append("citations.0001_squashed_0041_shared_pages_and_clips")
-    with (tmp_path / "earlier").open("wb") as stream:
-        backup_files.write(BytesIO(file.read_bytes()), manifest, stream, keys=())
-    assert backups.check(tmp_path / "earlier").manifest.migrations == manifest.migrations
-
-
 def test_what_is_no_backup_is_refused_and_the_library_stays(
     backed_up: tuple[Instance, Path], tmp_path: Path
 ) -> None:

@@ -13,10 +13,10 @@ from django.db import InterfaceError, OperationalError
 from psycopg_pool import PoolTimeout
 
 from citations.documents import storage as document_storage
+from citations.formats import MARKDOWN
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
-from citations.readers.formats import MARKDOWN
 from kbsite.cli import config, doctor, terminal
 from kbsite.settings import django as settings
 from tests.kbsite.cli.conftest import Kb

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from citations.models import Highlight
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightNotes, SelectedText
-from kbsite.accounts.auth import scope_of
+from kbsite.callers import scope_of
 from kbsite.cli.users import owner
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_paper, make_user

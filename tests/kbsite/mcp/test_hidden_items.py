@@ -5,7 +5,7 @@ from django.test import Client
 
 from citations.ingest import selection
 from citations.models import Source
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply, text
 from tests.makers import make_document, make_source, make_video

@@ -11,10 +11,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
-from citations.models import SharedLink, Source
+from citations.models import SharedClip, SharedLink, Source
 from citations.notebook import highlights, shared_links
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.notebook.shared_links import ShareTarget
+from citations.readers.clips import cutter
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_pdf, make_source, make_video, make_wav
 from transcripts.core.scope import Scope
@@ -207,6 +208,21 @@ def test_the_form_of_a_clip_offers_text_only_at_first_and_the_list_says_what_a_l
         assert SharedLink.objects.latest("pk").plays_file == bool(chosen)
         html = text_of(page.get("/shared-links/"))
         assert shown in html
+
+
+def test_without_ffmpeg_a_clip_is_offered_as_text_and_a_link_made_before_shows_its_words(
+    page: Client, scope: Scope, owner: User, talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = share_clip(scope, owner, talk, plays_file=True)
+    SharedClip.objects.all().delete()
+    monkeypatch.setattr(cutter, "find_spec", lambda _: None)
+    form = LexborHTMLParser(text_of(page.get(f"/videos/{talk.video_id}/")))
+    (sound,) = form.css("[data-share] input[name=file][value='1']")
+    assert "disabled" in sound.attributes
+    assert "FFmpeg" in form.css_first("[data-share]").text()
+    html = text_of(Client().get(f"/shared/{link.uuid}/"))
+    assert "<audio" not in html
+    assert not SharedClip.objects.exists()
 
 
 def test_a_link_gives_the_file_of_no_other_recording(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from kbsite.accounts.auth import Caller, scope_of
+from kbsite.callers import SignedInCaller, scope_of
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry
 from tests.makers import make_user
@@ -28,5 +28,5 @@ def user(collection: Collection) -> User:
 @pytest.fixture
 def webhook(user: User, receiver: WebhookReceiver, settings: Any) -> Webhook:
     settings.WEBHOOK_PRIVATE_ADDRESSES = True
-    caller = Caller(user, scope_of(user))
+    caller = SignedInCaller(user, scope_of(user))
     return registry.make(caller, url=receiver.url, events=list(WebhookKind))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from citations.models import State
-from kbsite.accounts.auth import Caller, scope_of
+from kbsite.callers import SignedInCaller, scope_of
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookEvent, WebhookKind
 from kbsite.webhooks import delivery, messages, receivers, registry, signatures
 from tests.makers import make_source, make_user, make_video
@@ -134,7 +134,7 @@ def test_a_tokens_webhook_reaches_as_far_as_the_token_and_as_long(
     second = Collection.objects.create(name="Second", slug="second")
     second.memberships.create(user=user, role=Role.OWNER)
     token, _ = ApiToken.issue(user, name="t", access=AccessLevel.MANAGE, collections=(second,))
-    caller = Caller(user, scope_of(user, token), token)
+    caller = SignedInCaller(user, scope_of(user, token), token)
     registry.make(caller, url=receiver.url, events=list(WebhookKind))
     make_job(collection).finish()
     make_job(second).finish()

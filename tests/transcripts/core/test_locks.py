@@ -11,10 +11,7 @@ from transcripts.core import locks
 from transcripts.core.locks import Lock
 
 ROOT = Path(__file__).resolve().parents[3]
-MIGRATIONS = [
-    ROOT / "citations" / "migrations" / f"{name}.py"
-    for name in ("0001_squashed_0055_column_names", "0003_lexicon")
-]
+MIGRATION = ROOT / "citations/migrations/0001_initial.py"
 
 
 def other_connection() -> "psycopg.Connection[tuple[bool]]":
@@ -75,10 +72,9 @@ def test_no_other_module_takes_an_advisory_lock() -> None:
         for path in (ROOT / package).rglob("*.py")
         if re.search(r"pg_\w*advisory", path.read_text())
     ]
-    assert sorted(paths) == sorted([*MIGRATIONS, ROOT / "transcripts/core/locks.py"])
+    assert sorted(paths) == sorted([MIGRATION, ROOT / "transcripts/core/locks.py"])
 
 
-@pytest.mark.parametrize("migration", MIGRATIONS, ids=lambda path: path.stem)
-def test_the_migration_uses_the_number_in_the_table(migration: Path) -> None:
-    numbers = re.findall(r"0x4355\w+", migration.read_text())
+def test_the_migration_uses_the_number_in_the_table() -> None:
+    numbers = re.findall(r"0x4355\w+", MIGRATION.read_text())
     assert [int(number, 16) for number in numbers] == [Lock.LEXICON_POSITION]

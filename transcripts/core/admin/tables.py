@@ -248,7 +248,7 @@ def _changed(message: Any) -> list[str]:
     return [field for change in changes for field in change.get("fields", [change.get("name")])]
 
 
-def may(request: Any, action: str, model: type[Model]) -> bool:
+def may(request: HttpRequest, action: str, model: type[Model]) -> bool:
     """Return whether the user has a permission, such as "change", for a model."""
     codename = get_permission_codename(action, model._meta)
     return bool(request.user.has_perm(f"{model._meta.app_label}.{codename}"))

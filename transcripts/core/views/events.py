@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -23,6 +23,7 @@ from django.utils import translation
 
 from transcripts.core import announcements, locks
 from transcripts.core.announcements import ACCESS, HEARTBEAT_SECONDS
+from transcripts.core.caller import Caller
 from transcripts.core.errors import NotFound, Throttled
 from transcripts.core.scope import Scope
 
@@ -70,7 +71,7 @@ def event(name: str, data: str) -> str:
 # How many streams a user has
 
 
-def require_free(caller: Any) -> None:
+def require_free(caller: Caller) -> None:
     """Raise ``Throttled`` if a user has as many streams in this process as one may have."""
     count = _open[caller.user.pk]  # reads a lazy caller, which the event loop must not
     most = int(settings.STREAMS_AT_ONCE)  # 0: any number
@@ -83,7 +84,7 @@ def require_free(caller: Any) -> None:
 
 
 @contextmanager
-def counted(caller: Any) -> Iterator[None]:
+def counted(caller: Caller) -> Iterator[None]:
     """Count a stream of a user during the block."""
     user = caller.user.pk
     _open[user] += 1
@@ -99,7 +100,7 @@ def counted(caller: Any) -> Iterator[None]:
 
 
 def stream(
-    name: str, render: Render, *, caller: Any, topics: Sequence[str], pause: float = 0.5
+    name: str, render: Render, *, caller: Caller, topics: Sequence[str], pause: float = 0.5
 ) -> EventStream:
     """Stream HTML as one of the topics is announced, at most once in ``pause`` seconds.
 
@@ -112,7 +113,7 @@ def stream(
 
 
 async def _fragments(
-    name: str, render: Render, caller: Any, topics: Sequence[str], pause: float
+    name: str, render: Render, caller: Caller, topics: Sequence[str], pause: float
 ) -> AsyncIterator[str]:
     previous, now = "", Fragment()
 
@@ -136,7 +137,7 @@ async def _fragments(
                 await asyncio.sleep(pause)
 
 
-async def _rendered(render: Render, caller: Any) -> Fragment:
+async def _rendered(render: Render, caller: Caller) -> Fragment:
     """Render when it is this stream's turn; leave the others' requests their time."""
     turn, loop = announcements.current_listener().turn, asyncio.get_running_loop()
     await turn.acquire()
@@ -147,7 +148,7 @@ async def _rendered(render: Render, caller: Any) -> Fragment:
         loop.call_later((loop.time() - started) * (1 / SHARE - 1), turn.release)
 
 
-def _render(render: Render, caller: Any) -> Fragment:
+def _render(render: Render, caller: Caller) -> Fragment:
     try:
         fresh = caller.renewed()
         return render(fresh.scope) if fresh else Fragment(is_final=True)
@@ -162,7 +163,7 @@ def _render(render: Render, caller: Any) -> Fragment:
 # Texts that a thread writes
 
 
-def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
+def apart(texts: Iterator[str], *, caller: Caller) -> AsyncIterator[str]:
     """Yield texts that a thread of its own produces, and heartbeats while it produces none.
 
     The thread runs to the end even if the client disconnects. The stream ends when the caller is
@@ -174,7 +175,7 @@ def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
 
 
 async def _apart(
-    write: Callable[[Callable[[str | None], None]], None], caller: Any
+    write: Callable[[Callable[[str | None], None]], None], caller: Caller
 ) -> AsyncIterator[str]:
     loop, written = asyncio.get_running_loop(), deque[str | None]()
     listener, is_allowed = announcements.current_listener(), None
@@ -200,7 +201,7 @@ async def _apart(
             yield text
 
 
-def _keeps_access(caller: Any) -> bool | None:
+def _keeps_access(caller: Caller) -> bool | None:
     """Return whether a caller may read all that they could; None: it cannot be known now."""
     try:
         fresh = caller.renewed()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 
 from transcripts.core.views.requests import own_address
@@ -12,7 +13,7 @@ from transcripts.core.views.requests import own_address
 SAFE: Final = ("GET", "HEAD")
 
 
-def page_of_form(request: Any) -> str:
+def page_of_form(request: HttpRequest) -> str:
     """Return the page of this site that a request comes from, "" if it is not known.
 
     After a form was shown again with an error, the browser is at the address that takes the form:

@@ -1,4 +1,4 @@
-"""The requests of pages, and answers to HTMX and plain browsers."""
+"""The requests of callers, and answers to HTMX and plain browsers."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,17 +12,26 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
+from transcripts.core.caller import Caller
 from transcripts.core.scope import Scope
 
 A_YEAR: Final = 365 * 24 * 3600  # seconds
 
 
-class PageRequest(HttpRequest):
-    """A request after the middleware: signed in, with its scope and HTMX headers."""
+class CallerRequest(HttpRequest):
+    """A request after the middleware of accounts: signed in, or refused before it comes here.
+
+    ``scope`` is taken: an ASGI request has one of its own.
+    """
 
     user: User
+    caller: Caller
     access: Scope
-    caller: Any
+
+
+class PageRequest(CallerRequest):
+    """A request of a page, with its HTMX headers."""
+
     htmx: HtmxDetails
 
 
@@ -36,7 +45,7 @@ def back(request: PageRequest, default: str) -> HttpResponse:
     return redirect(own_address(request, request.POST.get("next", "")) or default)
 
 
-def own_address(request: PageRequest, address: str) -> str:
+def own_address(request: HttpRequest, address: str) -> str:
     """Return an address if it is one of this site, otherwise nothing."""
     is_ours = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -12,7 +12,7 @@ from typing import Any
 import av
 import pytest
 
-from citations.errors import CannotBeCut
+from citations.errors import CannotBeCut, CutterMissing
 from citations.readers.clips import cutter
 from citations.readers.clips.cutter import CutClip
 from tests.tones import CODECS, length, make_recording, seconds_heard, seconds_seen
@@ -111,6 +111,15 @@ def test_a_clip_that_is_too_large_is_refused(tmp_path: Path) -> None:
     data = make_recording("wav")
     with pytest.raises(CannotBeCut, match="more than 100,000 bytes"):
         cut(tmp_path, data, 3, 5, most=100_000)
+
+
+def test_without_ffmpeg_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutter, "is_installed", lambda: False)
+    with pytest.raises(CutterMissing) as raised:
+        cut(tmp_path, make_recording("wav"), 3, 5)
+    assert "pip install 'cuebase[clips]'" in raised.value.hint
 
 
 @pytest.mark.parametrize("ending", CODECS)

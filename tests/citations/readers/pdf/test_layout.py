@@ -5,7 +5,7 @@ twice, whatever the page looks like.
 import time
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.readers.pdf.glyph_repair import LIGATURES
@@ -102,7 +102,6 @@ PIECES = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=25))
 def test_every_character_comes_once_and_paragraphs_hold_them_all(pieces: list[Set]) -> None:
     glyphs = page(*pieces)

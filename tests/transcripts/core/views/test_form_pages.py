@@ -45,7 +45,7 @@ def test_a_view_takes_get_where_it_answers_get(page: Client) -> None:
         ("/tokens/create/", "/tokens/"),
         (f"{LECTURE}say/", LECTURE),
         ("/library/change/", "/library/"),
-        (f"/library/deletions/{UUID(int=7)}/take-back/", "/library/"),
+        (f"/library/undo/{UUID(int=7)}/", "/library/"),
         ("/gate/reopen/", ""),
         ("/sign-out/", ""),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from kbsite.accounts.auth import everything
+from kbsite.callers import everything
 from tests.makers import make_user
 from transcripts import tasks
 from transcripts.core.errors import Blocked, NetworkProblem

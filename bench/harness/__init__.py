@@ -1,0 +1,1 @@
+"""What all measurements share: a library of their own, runs in turn, tables, the results' file."""

@@ -1,0 +1,96 @@
+"""The files of the development sets: transcripts, questions, windows of speech, what was written.
+
+Nothing here needs Django.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from harness.environment import DATA
+
+SPEECH: Final = DATA / "dev" / "transcripts"
+TRANSCRIPTS: Final = {  # folders of the sets of questions
+    "ocw6012_titles": "ocw6012",
+    "nyudl_headings": "nyudl",
+    "bitcoin_headings": "bitcoin",
+    "tinyrec_topics": "tinyrec",
+    "ergo_qa": "ergo",
+    "tutorialvqa": "tutorialvqa",
+    "qmsum": "qmsum",
+}
+
+Row = TypeVar("Row")
+
+
+def jsonl(path: str) -> list[dict[str, Any]]:
+    """Read a file of a JSON object a line."""
+    lines = (DATA / path).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def paths(*folders: str) -> list[Path]:
+    """Return the transcripts of some folders. Raises ``SystemExit`` if there are none."""
+    files = [path for folder in folders for path in sorted((SPEECH / folder).glob("*.json"))]
+    if not files:
+        raise SystemExit("The measurement data is not here; set CUEBASE_DATA.")
+    return files
+
+
+def mixed(count: int) -> list[Path]:
+    """Return that many transcripts, of every folder in turn."""
+    folders = [sorted(folder.glob("*.json")) for folder in sorted(SPEECH.iterdir())]
+    return [path for path in chain.from_iterable(zip_longest(*folders)) if path][:count]
+
+
+def cues(path: Path) -> list[dict[str, Any]]:
+    """Return the cues of a transcript: start and duration (s), text."""
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cues"]
+    return rows
+
+
+def said(path: Path) -> str:
+    """Return the text of a transcript."""
+    return " ".join(cue["text"] for cue in cues(path))
+
+
+def drawn(rows: Sequence[Row], most: int) -> Sequence[Row]:
+    """Return at most so many, evenly drawn."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+def questions_by_people(
+    names: Iterable[str], count: int, is_fit: Callable[[str], bool] = lambda query: True
+) -> list[str]:
+    """Return different fit questions that people asked about recordings, at most so many."""
+    rows = [row for name in names for row in jsonl(f"dev/gold/{name}.jsonl")]
+    different = dict.fromkeys(" ".join(row["query"].split()) for row in rows)
+    queries = [*filter(is_fit, different)]
+    return random.Random(0).sample(queries, min(count, len(queries)))
+
+
+def windows(name: str) -> list[dict[str, Any]]:
+    """Return the windows of speech of a pair of lectures and what was written for them."""
+    return jsonl(f"dev/pairs/{name}.jsonl")
+
+
+def pages_of_course() -> dict[str, list[dict[str, Any]]]:
+    """Return the sections of the Hugging Face course by their pages."""
+    pages: dict[str, list[dict[str, Any]]] = {}
+    for section in jsonl("shared/hfcourse_pages/sections.jsonl"):
+        pages.setdefault(section["page"], []).append(section)
+    return pages
+
+
+def written(name: str) -> dict[str, str]:
+    """Return the Markdown that was written for the lectures ``hfcourse`` or ``nyudl`` by titles."""
+    if name == "nyudl":
+        sections = jsonl("dev/pairs/nyudl/sections.jsonl")
+        return {row["id"]: f"# {row['heading']}\n\n{row['text']}" for row in sections}
+    return {
+        page: "\n\n".join(f"## {row['heading']}\n\n{row['text']}" for row in rows)
+        for page, rows in pages_of_course().items()
+    }

@@ -1,0 +1,122 @@
+"""The formats of documents, one entry each: everything that is to be known of a format but how its
+reader works. Choices, filters, schemas and texts are made from these entries.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from pydantic import GetPydanticSchema
+from pydantic_core import core_schema
+
+VIDEO: Final = "video"  # the kind of sources that are recordings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFormat:
+    """A format of documents.
+
+    ``pattern`` matches the first bytes of its files; in text, without byte order mark. Files yield
+    the same pages until ``version`` changes: then they are read again. ``reader`` is the path of a
+    function such as ``plain_text.read``; ``pagination.open_document`` calls it.
+    """
+
+    kind: str  # of its sources, in the database and in all interfaces; at most 10 characters
+    name: str  # in lists of formats
+    label: str | Promise  # what people call such a source
+    media_type: str
+    suffixes: tuple[str, ...]  # the usual one first
+    csl_type: str = "document"  # https://docs.citationstyles.org/en/stable/specification.html
+    is_binary: bool = False
+    is_laid_out: bool = False  # its pages are drawn as ``pdf.reader`` does, its headings guessed
+    bytes_a_character: int = 1  # roughly
+    pattern: re.Pattern[bytes] | None = None
+    version: str
+    reader: str
+
+
+PDF: Final = DocumentFormat(
+    kind="pdf",
+    name="PDF",
+    label=_("PDF"),
+    media_type="application/pdf",
+    suffixes=(".pdf",),
+    is_binary=True,
+    is_laid_out=True,
+    bytes_a_character=10,  # fonts and pictures included
+    pattern=re.compile(rb".{0,1019}%PDF-", re.DOTALL),
+    version="pdf 2",
+    reader="citations.readers.pdf.reader.open_pdf",
+)
+HTML: Final = DocumentFormat(
+    kind="html",
+    name="HTML",
+    label=_("web page"),
+    media_type="text/html",
+    suffixes=(".html", ".htm", ".xhtml"),
+    csl_type="webpage",
+    # Atomic groups: a file of nothing but comments would else take exponential time.
+    pattern=re.compile(
+        rb"(?>(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*)"
+        rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    version="html 3",
+    reader="citations.readers.markup.reader.read_html",
+)
+MARKDOWN: Final = DocumentFormat(
+    kind="markdown",
+    name="Markdown",
+    label=_("Markdown"),
+    media_type="text/markdown",
+    suffixes=(".md", ".markdown", ".mdown", ".mkd"),
+    pattern=re.compile(
+        rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
+    ),
+    version="markdown 4",
+    reader="citations.readers.markup.reader.read_markdown",
+)
+TEXT: Final = DocumentFormat(
+    kind="text",
+    name="text",
+    label=_("text"),
+    media_type="text/plain",
+    suffixes=(".txt", ".text"),
+    version="text 2",
+    reader="citations.readers.plain_text.read",
+)
+FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}
+BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+NAMES: Final = ", ".join(format.name for format in FORMATS.values())  # in English
+
+_BY_KIND: Final = {format.kind: format for format in FORMATS.values()}
+KINDS: Final = (VIDEO, *_BY_KIND)  # of sources
+
+
+def one_of(*texts: str) -> GetPydanticSchema:
+    """Return the annotation of a field that takes one of these texts, as ``Literal`` would be."""
+    return GetPydanticSchema(lambda *_: core_schema.literal_schema([*texts]))
+
+
+KindName = Annotated[str, one_of(*KINDS)]
+
+
+def kind_choices() -> Iterator[tuple[str, str | Promise]]:
+    """Yield the kinds of sources with what people call them."""
+    yield VIDEO, _("recording")
+    for format in FORMATS.values():
+        yield format.kind, format.label
+
+
+def csl_type(kind: str) -> str:
+    """Return the type that bibliographies in CSL give to sources of a kind."""
+    return "motion_picture" if kind == VIDEO else _BY_KIND[kind].csl_type
+
+
+def names() -> str:
+    """Return the list of formats in the active language."""
+    return ", ".join(gettext(format.name) for format in FORMATS.values())

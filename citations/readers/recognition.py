@@ -1,0 +1,93 @@
+"""What format a file has, by its first bytes and its name."""
+
+import codecs
+import re
+from pathlib import PurePath
+from typing import Final
+
+from citations.errors import DocumentUnknown
+from citations.formats import BY_SUFFIX, FORMATS, HTML, TEXT, DocumentFormat
+from transcripts import captions
+from transcripts.adding import files
+
+HEAD: Final = 65_536  # bytes that are examined
+
+_EXPORT_HINT: Final = "Save or print it as PDF, and add that."
+_RECOGNISE_HINT: Final = "Recognise its words (OCR), and save them as PDF or text."
+_CONVERT_HINT: Final = "Convert it to MP4 or WebM, and add that with its captions."
+_UNPACK_HINT: Final = "Unpack it first."
+_FOREIGN_NOTES: Final = (  # whole sentences, to be translated
+    (
+        b"PK\x03\x04",
+        "It is a ZIP archive, as many office files are, which cannot be read.",
+        _EXPORT_HINT,
+    ),
+    (b"PK\x05\x06", "It is an empty ZIP archive, which cannot be read.", _EXPORT_HINT),
+    (b"\xd0\xcf\x11\xe0", "It is an old Office file, which cannot be read.", _EXPORT_HINT),
+    (b"{\\rtf", "It is a file in Rich Text Format, which cannot be read.", _EXPORT_HINT),
+    (b"%!PS", "It is a PostScript file, which cannot be read.", _EXPORT_HINT),
+    (b"AT&TFORM", "It is a DjVu file, which cannot be read.", _EXPORT_HINT),
+    (b"\x1f\x8b", "It is packed (gzip), which cannot be read.", _UNPACK_HINT),
+    (b"BZh", "It is packed (bzip2), which cannot be read.", _UNPACK_HINT),
+    (b"\xfd7zXZ", "It is packed (xz), which cannot be read.", _UNPACK_HINT),
+    (b"7z\xbc\xaf", "It is packed (7-Zip), which cannot be read.", _UNPACK_HINT),
+    (b"Rar!", "It is packed (RAR), which cannot be read.", _UNPACK_HINT),
+    (b"\x28\xb5\x2f\xfd", "It is packed (Zstandard), which cannot be read.", _UNPACK_HINT),
+    (b"\x1aE\xdf\xa3", "It is a Matroska video, which cannot be read.", _CONVERT_HINT),
+    (b"\x89PNG", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+    (b"\xff\xd8\xff", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+    (b"GIF8", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+)
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS: Final = 0.02  # of a text's bytes
+
+
+def recognise(head: bytes, name: str) -> DocumentFormat:
+    """Return the format by the first ``HEAD`` bytes or the name. Raises ``DocumentUnknown``."""
+    if format := _matching(head, is_binary=True):
+        return format
+    _refuse_foreign(head)
+    by_name = BY_SUFFIX.get(_suffix(name))
+    if by_name and by_name.is_binary:
+        cause = f"Its name ends in {_suffix(name)}, but it is no {by_name.name}."
+        raise DocumentUnknown(cause if head else "It is empty.")
+    text = head.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
+    for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        text = text.removeprefix(mark)
+    by_content = _matching(text, is_binary=False)
+    return HTML if by_content is HTML else by_name or by_content or TEXT
+
+
+def is_document(head: bytes, name: str) -> bool:
+    """Whether a file is a document by content or name, rather than captions."""
+    suffix = _suffix(name)
+    if _matching(head, is_binary=True) or BY_SUFFIX.get(suffix, TEXT) is not TEXT:
+        return True
+    is_captions = suffix in files.FORMATS and suffix not in TEXT.suffixes
+    return not is_captions and not captions.is_timed(head)
+
+
+def may_be_document(name: str) -> bool:
+    """Whether a file in a folder may be a document, by its name."""
+    return _suffix(name) in BY_SUFFIX and not PurePath(name).name.startswith(".")
+
+
+def _matching(head: bytes, *, is_binary: bool) -> DocumentFormat | None:
+    for format in FORMATS.values():
+        if format.is_binary == is_binary and format.pattern and format.pattern.match(head):
+            return format
+    return None
+
+
+def _suffix(name: str) -> str:
+    return PurePath(name).suffix.casefold()
+
+
+def _refuse_foreign(head: bytes) -> None:
+    for signature, cause, hint in _FOREIGN_NOTES:
+        if head.startswith(signature):
+            raise DocumentUnknown(cause, hint=hint)
+    if not captions.is_marked_or_utf16(head) and len(
+        _CONTROLS.findall(head)
+    ) > _MOST_CONTROLS * len(head):
+        raise DocumentUnknown("It is neither text nor a known format.")
