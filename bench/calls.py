@@ -80,14 +80,14 @@ def main() -> None:
 
 def asking() -> list[Trip]:
     """Count the trips of questions: the mean over all of them."""
-    user = owner()
-    caller = SignedInCaller(user=user, scope=everything())
+    caller = SignedInCaller(user=(user := owner()), scope=everything())
 
     def search(question: str) -> object:
         return search_pipeline.search(caller.scope, question, for_readers=True)
 
     def search_over_mcp(question: str) -> object:
-        return tools.search_knowledge_base(caller, SearchKnowledgeBase(query=question))
+        arguments = SearchKnowledgeBase.model_validate({"query": question})
+        return tools.search_knowledge_base(caller, arguments)
 
     def ask(question: str) -> object:
         answer = notebook_questions.ask_first(caller.scope, user, question)

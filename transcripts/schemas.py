@@ -1,14 +1,24 @@
-"""What every door shows of jobs, videos and transcripts, each shape declared once.
+"""What every door takes and shows of jobs, videos and transcripts, each shape declared once.
 
 A shape is read from a model or value with ``model_validate``; REST returns it, MCP and
 ``kb --json`` dump it. Times are seconds. ``citations.schemas`` has those of passages and answers.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+)
 
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.text.reading import ReadingMode
@@ -37,6 +47,17 @@ def _read_seconds(time: Any, info: ValidationInfo) -> Any:
     return time if info.context == SHOWN else seconds(time)
 
 
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+
+def _storable(text: str) -> str:
+    if _UNSTORABLE.search(text):
+        raise ValueError("NUL and lone surrogates cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]  # from outside
+SlugOrName = Annotated[Text, StringConstraints(max_length=120)]  # of a collection
 Time = Annotated[float, Field(ge=0)]  # seconds
 Seconds = Annotated[Time, BeforeValidator(_read_seconds)]  # read from milliseconds
 Count = Annotated[int, Field(ge=0)]

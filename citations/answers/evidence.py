@@ -15,6 +15,7 @@ from citations.answers.writing import answer_types
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates
 from citations.search import pipeline as search_pipeline
 from citations.text.sentences import split
@@ -91,9 +92,9 @@ def find(
         evidence, stage, note = tree_search.overview_evidence(query)
         if evidence:
             return _set(evidence, (stage,), (note,) if note else ())
-    support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
+    support = max(limit, min(MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
     count = support if is_broad else limit
-    count = search_pipeline.MAX_LIMIT if filter.span else count
+    count = MAX_LIMIT if filter.span else count
     search = partial(_search, scope, filter=filter, user=user)
     results, notes = search(question, limit=count, expand=expand)
     chunks = chunk_evidence(results.passages)
@@ -105,7 +106,7 @@ def find(
     evidence = [chunk.evidence for chunk in chunks[:limit]]
     if term := answer_types.term(question):
         # The term is looked up as it stands: nothing is imagined that a second search asks for.
-        about, _ = search(term, limit=search_pipeline.MAX_LIMIT, expand=False)
+        about, _ = search(term, limit=MAX_LIMIT, expand=False)
         evidence += _defining(question, about.passages, evidence)
     return _set(evidence, results.stages, notes)
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, Protocol
 
 from django.utils.translation import gettext as _
@@ -104,7 +103,7 @@ def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
 
 def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
     """Return the sources that are fetched from YouTube, or read from files, for the first time."""
-    if replace(filter, collections=(), start=None, end=None, span=None) != Filter():
+    if filter.model_copy(update={"collections": ()}).narrows_sources:
         return []
     jobs = Job.objects.visible(scope).unfinished().filter(video=None).exclude(kind=Job.Kind.FEED)
     if filter.collections:

@@ -123,7 +123,8 @@ def understand(
     models = AnswerModels(llm, _embedder())
     full_question = rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
-    within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
+    named = {"keys": selected.keys, "span": selected.span} if selected else {}
+    within = filter.model_copy(update=named)
     looked_up = selected.question if selected else full_question
     route = _without_foreign_context(scope, within, models.route(looked_up))
     own, context = separated(full_question)
@@ -276,7 +277,7 @@ def _select_sources(scope: Scope, filter: Filter, question: str) -> SelectedSour
     if filter.sources or filter.keys is not None:
         return _select_section(scope, filter, question)
     selected = _select_titles(scope, filter, question)
-    within = replace(filter, keys=selected.keys) if selected else filter
+    within = filter.model_copy(update={"keys": selected.keys}) if selected else filter
     section = _select_section(scope, within, selected.question if selected else question)
     return section or selected
 

@@ -7,15 +7,17 @@ from django.http import StreamingHttpResponse
 from ninja import Field, Path, Router, Status
 from pydantic import StringConstraints
 
-from citations.library.filters import MAX_VALUES, find_source
+from citations.library.filters import find_source
 from citations.models import Archive
 from citations.notebook import archives
+from citations.schemas.filters import MAX_VALUES
 from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, CollectionName, Text, responses
+from transcripts.api.shapes import BodyIn, CollectionName, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
+from transcripts.schemas import Text
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {

@@ -1,17 +1,15 @@
 """Inputs and outputs of the operations on questions and conversations."""
 
-from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import AliasPath, StringConstraints, WithJsonSchema, model_validator
+from pydantic import StringConstraints, WithJsonSchema, model_validator
 
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
-from citations.schemas.answers import ReplyOut
-from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, SlugOrName, Whole, Words
-from transcripts.schemas import Count, Shape
+from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, Whole, Words
+from transcripts.schemas import Shape, SlugOrName
 from transcripts.text.queries import MAX_QUESTION
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
@@ -90,50 +88,6 @@ class ExportIn(Schema):
         ExportFormat.MARKDOWN,
         description="Markdown, a page to print, JSON; or CSL-JSON, BibTeX of the cited sources.",
     )
-
-
-class ConversationOut(Shape):
-    """A conversation, without its answers."""
-
-    id: UUID = Field(validation_alias="uuid")
-    title: str
-    collection: str | None = Field(
-        None,
-        validation_alias=AliasPath("collection", "slug"),
-        description="The collection that is asked; null: all you may read.",
-    )
-    sources: list[UUID] = Field(
-        description="The sources that are asked, as far as you may read them; empty: all."
-    )
-    is_pinned: bool = Field(description="At the top of its owner's list.")
-    shared_with: str | None = Field(
-        None,
-        validation_alias=AliasPath("shared_with", "slug"),
-        description="The collection whose readers read it; null: it is its owner’s alone.",
-    )
-    created_at: datetime
-    updated_at: datetime
-
-
-class ConversationSummaryOut(ConversationOut):
-    """A conversation in a list."""
-
-    answers: int = Field(validation_alias="answer_count", description="Number of questions.")
-
-
-class ConversationsOut(Shape):
-    """A page of conversations, latest first; ``next`` is the offset of the next page."""
-
-    conversations: list[ConversationSummaryOut]
-    total: Count
-    next: Count | None
-
-
-class ConversationRecordOut(Shape):
-    """A conversation and its answers, in order."""
-
-    conversation: ConversationOut
-    answers: list[ReplyOut]
 
 
 class FeedbackOut(Shape):

@@ -21,7 +21,8 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions, shared_conversations
 from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
-from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
+from citations.schemas.answers import AskedEventOut, ClaimEventOut, QuotationOut, TracedReplyOut
+from citations.schemas.notebook import ConversationOut, ConversationRecordOut, ConversationsOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.core.access import AccessLevel, needs
@@ -123,9 +124,7 @@ def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
 
 
 @router.get(
-    "conversations",
-    response=responses({200: shapes.ConversationsOut}, 404),
-    summary="List conversations",
+    "conversations", response=responses({200: ConversationsOut}, 404), summary="List conversations"
 )
 @needs(AccessLevel.READ)
 def list_conversations(
@@ -139,7 +138,7 @@ def list_conversations(
 
 @router.get(
     "conversations/{conversation_id}",
-    response=responses({200: shapes.ConversationRecordOut}, 404),
+    response=responses({200: ConversationRecordOut}, 404),
     summary="Read a conversation",
 )
 @needs(AccessLevel.READ)
@@ -152,7 +151,7 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
 
 @router.patch(
     "conversations/{conversation_id}",
-    response=responses({200: shapes.ConversationOut}, 404),
+    response=responses({200: ConversationOut}, 404),
     summary="Rename, pin or share a conversation",
 )
 @needs(AccessLevel.WRITE)
@@ -267,18 +266,14 @@ def _respond(
 
 def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> Iterator[str]:
     answer_id, conversation_id = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
-    yield _event(
-        "asked", event_shapes.AskedEventOut(answer_id=answer_id, conversation_id=conversation_id)
-    )
+    yield _event("asked", AskedEventOut(answer_id=answer_id, conversation_id=conversation_id))
     try:
         for step in steps:
             match step:
                 case Progress():
                     yield _event("stage", event_shapes.StageEventOut(stage=step.stage))
                 case ClaimEvent():
-                    quotes = [QuotationOut.model_validate(quote) for quote in step.quotes]
-                    claim = ClaimOut.model_validate(step.claim)
-                    yield _event("claim", event_shapes.ClaimEventOut(**dict(claim), quotes=quotes))
+                    yield _event("claim", ClaimEventOut.of(step.claim, step.quotes))
                 case _:
                     yield _event("answer", _reply(request, step, answer))
     except KnowledgeBaseError as error:

@@ -2,34 +2,20 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from uuid import UUID
 
 from pydantic.json_schema import models_json_schema
 
-from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
+from citations.schemas.answers import AskedEventOut, ClaimEventOut, TracedReplyOut
 from citations.schemas.lectures import CitationsEventOut, EndedEventOut, SegmentEventOut, WindowOut
 from transcripts.schemas import Shape
 
 # Of an answer
 
 
-class AskedEventOut(Shape):
-    """What the answer will be found by; null: it is not kept."""
-
-    answer_id: UUID | None
-    conversation_id: UUID | None
-
-
 class StageEventOut(Shape):
     """The current stage."""
 
     stage: str
-
-
-class ClaimEventOut(ClaimOut):
-    """A claim that was checked, with the quotes that support it."""
-
-    quotes: list[QuotationOut]
 
 
 class FailedEventOut(Shape):

@@ -1,7 +1,6 @@
 """The operations on highlights."""
 
-from datetime import date
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -16,7 +15,6 @@ from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import (
     MAX_NOTE,
     MAX_QUOTE,
-    MAX_TAG,
     MAX_TAGS,
     HighlightFilter,
     HighlightNotes,
@@ -25,43 +23,17 @@ from citations.notebook.highlights import (
 from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
+from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import (
-    BIGGEST_ID,
-    BodyIn,
-    Filled,
-    Id,
-    PageIn,
-    SlugOrName,
-    Text,
-    Words,
-    responses,
-)
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, Id, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
+from transcripts.schemas import Text
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]
 TagName = Annotated[Text, StringConstraints(max_length=MAX_TAG)]
-
-
-class HighlightFilterIn(Schema):
-    """Which highlights: your own, and those that others share with you."""
-
-    words: Words = Field("", description="Words of the passage, its note or the source's title.")
-    source_id: UUID | None = None
-    collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
-    tag: TagName = ""
-    color: Literal[""] | Color = ""
-    since: date | None = Field(None, description="Made on this day or later.")
-    until: date | None = Field(None, description="Made on this day or earlier.")
-    cards: bool = Field(False, description="Only cards.")
-    own: bool = Field(False, description="Only your own.")
-
-    def filter(self) -> HighlightFilter:
-        values = self.model_dump(exclude={"source_id", "offset", "limit", "format"})
-        return HighlightFilter(source=str(self.source_id or ""), **values)
 
 
 class HighlightsIn(HighlightFilterIn, PageIn):
@@ -126,7 +98,11 @@ router = Router(tags=["notebook"])
 def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsOut:
     """List your highlights and those that are shared with you, latest first."""
     page = highlights.list_highlights(
-        request.access, request.caller.user, query.filter(), offset=query.offset, limit=query.limit
+        request.access,
+        request.caller.user,
+        HighlightFilter.of(query),
+        offset=query.offset,
+        limit=query.limit,
     )
     return HighlightsOut.model_validate(page)
 
@@ -184,7 +160,7 @@ def export_highlights(request: Request, query: Query[HighlightExportIn]) -> Http
     Anki (apkg) or as Web Annotations (JSON-LD).
     """
     exported = highlight_export.export(
-        request.access, request.caller.user, query.filter(), query.format
+        request.access, request.caller.user, HighlightFilter.of(query), query.format
     )
     headers = {"Content-Disposition": content_disposition_header(True, exported.name) or ""}
     with exported.file as file:

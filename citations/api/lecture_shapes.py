@@ -9,7 +9,7 @@ from pydantic import StringConstraints, model_validator
 from citations.lectures import worker as lecture_worker
 from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
-from citations.library.filters import MAX_VALUES
+from citations.schemas.filters import MAX_VALUES
 from transcripts.api.shapes import (
     BIGGEST_ID,
     BodyIn,
@@ -18,11 +18,11 @@ from transcripts.api.shapes import (
     Id,
     Language,
     PageIn,
-    Text,
     Title,
     Track,
     Words,
 )
+from transcripts.schemas import Text
 from transcripts.text.timecodes import milliseconds
 
 MAX_LISTED = 10_000  # citations in one answer: those of seven hours of speech

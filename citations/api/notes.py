@@ -12,19 +12,10 @@ from citations.notebook import notes
 from citations.notebook.notes import MAX_TEXT
 from citations.schemas.notebook import NoteOut, NotesOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import (
-    BodyIn,
-    CollectionName,
-    Id,
-    PageIn,
-    SlugOrName,
-    Text,
-    Title,
-    Words,
-    responses,
-)
+from transcripts.api.shapes import BodyIn, CollectionName, Id, PageIn, Title, Words, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
+from transcripts.schemas import SlugOrName, Text
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 

@@ -1,40 +1,29 @@
 """The operations that search the library, check quotes, index a source and mark hits."""
 
-from datetime import date
 from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Field, Path, Query, Router, Schema, Status
-from pydantic import ConfigDict, StringConstraints, WithJsonSchema
+from pydantic import ConfigDict, StringConstraints
 
-from citations.formats import KindName
-from citations.library.filters import MAX_VALUES, Filter, find_source
+from citations.library.filters import Filter, find_source
 from citations.models import Source
-from citations.passages import Results, SearchMode
+from citations.passages import Results
 from citations.quotes import verification
 from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
 from citations.schemas.answers import QuoteCheckOut
+from citations.schemas.filters import MAX_VALUES, Question, Reference, SearchIn
 from citations.schemas.search import MarksOut, SearchOut, SourceOut
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
-from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, SlugOrName, Text, responses
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
-from transcripts.schemas import Shape
-from transcripts.text.timecodes import milliseconds
+from transcripts.schemas import Shape, SlugOrName, Text
 
-MAX_SECONDS = 1_000_000  # seconds, more than eleven days
-
-# Inline: another component of the API has an enumeration of this name.
-ModeOf = Annotated[
-    SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
-]
-Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
-Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
 Collections = Annotated[
     list[SlugOrName],
@@ -42,54 +31,15 @@ Collections = Annotated[
 ]
 
 
-class LibrarySearchIn(Schema):
+class LibrarySearchIn(SearchIn):
     """A query and filters. A repeated filter matches any of its values; all filters must match."""
 
-    q: Question = Field(
-        description='Words, "a phrase", -without; by meaning, or both, also a plain question.'
-    )
-    mode: ModeOf = Field(
-        SearchMode.BOTH, description="By words and meaning, by words alone, or by meaning alone."
-    )
-    limit: int = Field(10, ge=1, le=MAX_LIMIT)
-    collection: Collections = []
-    source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
-        [], max_length=MAX_VALUES, description="Ids of sources or of videos."
-    )
-    kind: list[KindName] = Field([], max_length=MAX_VALUES)
-    channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field(
-        [], max_length=MAX_VALUES, description="Channels or authors."
-    )
-    tag: list[Annotated[Text, StringConstraints(max_length=100)]] = Field([], max_length=MAX_VALUES)
-    language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field(
-        [], max_length=MAX_VALUES, description="Language codes or names; en includes en-GB."
-    )
-    since: date | None = Field(None, description="Published on this day or later.")
-    until: date | None = Field(None, description="Published on this day or earlier.")
-    start: Seconds | None = Field(None, description="Of recordings, only from this second on.")
-    end: Seconds | None = Field(None, description="Of recordings, only up to this second.")
-    explain: bool = Field(False, description="Explain each score, and why hits are not listed.")
     find: Annotated[Text, StringConstraints(max_length=MAX_QUERY_CHARACTERS)] = Field(
         "", description="Tell what becomes of one passage: its chunk, its link, or words of it."
     )
     rerank: bool = Field(
         True, description="Let the cross-encoder order the best candidates, if there is one."
     )
-
-    @property
-    def filter(self) -> Filter:
-        return Filter(
-            collections=tuple(self.collection),
-            sources=tuple(self.source_id),
-            kinds=tuple(self.kind),
-            channels=tuple(self.channel),
-            tags=tuple(self.tag),
-            languages=tuple(self.language),
-            since=self.since,
-            until=self.until,
-            start=milliseconds(self.start),
-            end=milliseconds(self.end),
-        )
 
 
 class MarkedIn(Schema):
@@ -128,7 +78,7 @@ class VerifyIn(BodyIn):
     """A quote, the source it is attributed to, and where else to look."""
 
     quote: Annotated[Filled, StringConstraints(max_length=MAX_QUOTE)]
-    source_id: Annotated[Text, StringConstraints(max_length=500)] = Field(
+    source_id: Reference = Field(
         "", description="Id of the source or video that the quote is attributed to."
     )
     collection: Collections = []
@@ -149,8 +99,8 @@ def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
     options = query.model_dump(include={"mode", "limit", "explain", "find", "rerank"})
     return search_pipeline.search(
         request.access,
-        query.q,
-        filter=query.filter,
+        query.query,
+        filter=Filter.of(query),
         user=request.caller.user,
         for_readers=True,
         **options,

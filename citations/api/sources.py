@@ -1,13 +1,12 @@
 """The operations that add sources of any kind and delete documents."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from ninja import Field, File, Form, Query, Router, Status
 from ninja.errors import ValidationError
 from ninja.files import UploadedFile
-from pydantic import StringConstraints
 
 from citations.api.search import Collections, SourceId
 from citations.documents import storage as document_storage
@@ -17,15 +16,16 @@ from citations.guide import storage as guide_storage
 from citations.guide.items import KINDS
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
-from citations.library.filters import MAX_VALUES, Filter, find_source
+from citations.library.filters import Filter, find_source
 from citations.library.sources import SourcePage
+from citations.schemas.filters import MAX_VALUES, Reference
 from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
 from transcripts.adding import acquisition
 from transcripts.adding import files as caption_files
 from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
-from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Text, Title, Words, responses
+from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Title, Words, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.core.headers import located
@@ -48,7 +48,7 @@ class UploadIn(FilesIn):
 class SourcesIn(PageIn):
     """Filters and a page of sources."""
 
-    source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+    source_id: list[Reference] = Field(
         [], max_length=MAX_VALUES, description="Only these: ids of sources or of videos."
     )
     words: Words = Field("", description="Words of the title, author or video id.")

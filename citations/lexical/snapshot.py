@@ -183,10 +183,10 @@ _OF_SOURCES = f"""
     UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL
         FROM citations_lexentry WHERE source_id = ANY(%(sources)s)
 """
-_OF_TIMES = """
+_OF_PASSAGES = """
     UNION ALL SELECT 5, '', 0, 0, 0, 0, 0, NULL, NULL, array_agg(position ORDER BY position)
-        FROM citations_chunk WHERE "end" > %(start)s AND start < %(end)s
-            AND (%(sources)s::bigint[] IS NULL OR source_id = ANY(%(sources)s))
+        FROM citations_chunk chunk
+        WHERE (%(sources)s::bigint[] IS NULL OR source_id = ANY(%(sources)s)) AND
 """
 
 
@@ -224,11 +224,9 @@ def _statement(
     if resolved.narrows_sources and sources is not None:
         sql += _OF_SOURCES
         parameters["sources"] = sources
-    if resolved.narrows_time:
-        sql += _OF_TIMES
-        start = resolved.start or 0
-        end = 1 << 62 if resolved.end is None else max(resolved.end, start + 1)
-        parameters |= {"start": start, "end": end, "sources": sources}
+    if resolved.narrows_passages:
+        sql += _OF_PASSAGES + resolved.passages_sql("chunk")
+        parameters |= {"sources": sources, **resolved.passage_values}
     return sql, parameters
 
 

@@ -1,17 +1,28 @@
 """Narrow a search: the caller's scope, restricted by a filter, and the values to filter by."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import reduce
 from operator import or_
+from typing import Any, Self
 
 from django.db import connection
-from django.db.models import Count, Func, Q, TextField
+from django.db.models import Count, Exists, Func, OuterRef, Q, QuerySet, TextField
 from django.utils import timezone
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.formats import KINDS
-from citations.models import Source, SourceQuerySet
+from citations.models import Chunk, Source, SourceQuerySet
+from citations.schemas.filters import COLORS, MAX_VALUES, FilterIn
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.errors import InvalidUrl
 from transcripts.core.languages import code_of
@@ -19,9 +30,10 @@ from transcripts.core.lists import tagged
 from transcripts.core.sanitize import clean, is_uuid
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
-from transcripts.text.timecodes import parse_target
+from transcripts.text.timecodes import milliseconds, parse_target
 
-MAX_VALUES = 100  # of one part of a filter
+FOREVER = 1 << 62  # ms
+MAX_NAME = 200  # characters
 MAX_FACETS = 200  # values of one kind
 # Raw SQL, because every search runs it and the ORM would take longer than the database.
 _COUNT = """
@@ -35,49 +47,55 @@ _COUNT = """
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """Values to restrict sources by; an empty part restricts nothing.
+class CheckedFilter(BaseModel):
+    """A filter that a use case takes. Raises ``InvalidFilter`` for what its parts cannot be."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def refuse(cls, values: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """Say what is wrong as the library does; a door that validates by itself has done so."""
+        try:
+            return read(values)
+        except ValidationError as error:
+            raise _refusal(error.errors(include_url=False)[0], [*cls.model_fields]) from None
+
+    @classmethod
+    def of(cls, given: BaseModel) -> Self:
+        """Return the filter of what a door was given."""
+        names = given.model_fields_set & cls.model_fields.keys()
+        return cls(**{name: getattr(given, name) for name in names})
+
+
+class Filter(FilterIn, CheckedFilter):
+    """Values to restrict sources and passages by; an empty part restricts nothing.
 
     Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
     videos and YouTube addresses. ``languages`` takes names, too, and "en" for "en-GB". ``since``
-    and ``until`` are days of publication, both included. ``start`` and ``end`` are milliseconds in
+    and ``until`` are days of publication, both included. ``start`` and ``end`` are seconds in
     recordings; overlapping passages match. ``keys`` are primary keys of sources (None: all).
     ``span`` is a section of the only source, as characters; only evidence for answers heeds it.
     """
 
-    collections: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    channels: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    since: date | None = None
-    until: date | None = None
-    start: int | None = None
-    end: int | None = None
     keys: frozenset[int] | None = None
     span: tuple[int, int] | None = None
 
-    @property
-    def values(self) -> tuple[tuple[str, ...], ...]:
-        """The parts that take several values."""
-        named = (self.collections, self.sources, self.kinds, self.channels)
-        return (*named, self.tags, self.languages)
+    def given(self) -> dict[str, Any]:
+        """Return what restricts, by the names and as the values that addresses have."""
+        return self.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, exclude={"keys", "span"}
+        )
 
     @property
     def narrows_sources(self) -> bool:
-        dates = self.since or self.until
-        return any(self.values) or dates is not None or self.keys is not None
-
-    @property
-    def narrows_time(self) -> bool:
-        return self.start is not None or self.end is not None
+        return self.model_copy(update={"start": None, "end": None, "span": None}) != Filter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFilter:
-    """A resolved filter: source keys (None: all), their number of chunks, and a time range (ms).
+    """A resolved filter: source keys (None: all), their number of chunks, and which passages: of
+    these ``speakers`` (none: of all), in a time range (ms).
 
     Statistics are those of the ``readable`` collections (None: of everything, for callers from whom
     nothing is hidden), whether or not the filter ``narrows_sources`` to some of theirs.
@@ -85,6 +103,7 @@ class ResolvedFilter:
 
     sources: frozenset[int] | None
     chunks: int
+    speakers: tuple[str, ...] = ()
     start: int | None = None
     end: int | None = None
     readable: frozenset[int] | None = None
@@ -95,8 +114,25 @@ class ResolvedFilter:
         return self.chunks == 0
 
     @property
-    def narrows_time(self) -> bool:
-        return self.start is not None or self.end is not None
+    def narrows_passages(self) -> bool:
+        return bool(self.speakers) or self.start is not None or self.end is not None
+
+    def passages_sql(self, chunk: str) -> str:
+        """Return the SQL condition of its passages, with ``passage_values``; ``chunk`` is the
+        name of the table of chunks.
+        """
+        conditions = ["TRUE"]
+        if self.speakers:
+            conditions.append(f"{chunk}.speaker = ANY(%(speakers)s)")
+        if self.start is not None or self.end is not None:
+            conditions.append(f'{chunk}."end" > %(start)s AND {chunk}.start < %(end)s')
+        return " AND ".join(conditions)
+
+    @property
+    def passage_values(self) -> dict[str, Any]:
+        start = self.start or 0
+        end = FOREVER if self.end is None else max(self.end, start + 1)
+        return {"speakers": [*self.speakers], "start": start, "end": end}
 
 
 def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
@@ -108,16 +144,21 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     _check(filter)
     chunks, hides = _count_readable(scope)
     sources = None
+    speakers: tuple[str, ...] = ()
     # Callers who see every chunk search the whole index, without a list of sources.
     if hides or filter.narrows_sources:
         indexed = matching(scope, filter).filter(chunk_count__gt=0)
         counts = dict(indexed.values_list("pk", "chunk_count"))
         sources, chunks = frozenset(counts), sum(counts.values())
+    if filter.speakers:
+        said = _said_by(filter.speakers).filter(source__in=sources or ())
+        speakers = tuple(said.order_by().values_list("speaker", flat=True).distinct())
     return ResolvedFilter(
         sources=sources,
         chunks=chunks,
-        start=filter.start,
-        end=filter.end,
+        speakers=speakers,
+        start=milliseconds(filter.start),
+        end=milliseconds(filter.end),
         readable=scope.readable if hides else None,
         narrows_sources=filter.narrows_sources,
     )
@@ -136,16 +177,7 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
         sources = sources.filter(pk__in=keys)
     if filter.keys is not None:
         sources = sources.filter(pk__in=filter.keys)
-    if filter.kinds:
-        sources = sources.filter(kind__in=filter.kinds)
-    if filter.channels:
-        names = (Q(author__iexact=clean(name, 200)) for name in filter.channels)
-        sources = sources.filter(reduce(or_, names))
-    if filter.tags:
-        sources = sources.filter(reduce(or_, map(tagged, filter.tags)))
-    if filter.languages:
-        sources = sources.filter(reduce(or_, map(in_language, filter.languages)))
-    return _dated(sources, filter)
+    return sources.filter(*_conditions(filter))
 
 
 def find_source(scope: Scope, reference: str, *, write: bool = False) -> Source:
@@ -197,27 +229,60 @@ def _video_id(text: str) -> str:
     return target.id if target.kind == "video" else text
 
 
-def _check(filter: Filter) -> None:
-    most = max(map(len, filter.values))
-    if most > MAX_VALUES:
-        raise InvalidFilter(f"A filter takes at most {MAX_VALUES} values of one kind, not {most}.")
-    unknown = [kind for kind in filter.kinds if kind not in KINDS]
-    if unknown:
-        raise InvalidFilter(
-            f"There is no kind “{clean(unknown[0], 40)}”.", hint=f"Kinds: {', '.join(KINDS)}."
+def _refusal(problem: ErrorDetails, names: Sequence[str]) -> InvalidFilter:
+    """Say what is wrong with a part of a filter."""
+    part, value = str(problem["loc"][0]), problem["input"]
+    if problem["type"] == "extra_forbidden":
+        return InvalidFilter(
+            f"There is no filter “{clean(part, 40)}”.", hint=f"Filters: {', '.join(names)}."
         )
+    if problem["type"] == "too_long":
+        count = len(value)
+        return InvalidFilter(
+            f"A filter takes at most {MAX_VALUES} values of one kind, not {count}."
+        )
+    if problem["type"] == "literal_error" and part == "color":
+        return InvalidFilter(
+            f"There is no colour “{clean(value, 40)}”.", hint=f"Colours: {', '.join(COLORS)}."
+        )
+    if problem["type"] == "literal_error":
+        return InvalidFilter(
+            f"There is no kind “{clean(value, 40)}”.", hint=f"Kinds: {', '.join(KINDS)}."
+        )
+    return InvalidFilter(f"{part}: {problem['msg']}.", hint="Correct or remove this filter.")
+
+
+def _check(filter: Filter) -> None:
     if filter.since and filter.until and filter.since > filter.until:
         raise InvalidFilter("The first day is after the last.", hint="Swap them.")
     if filter.start is not None and filter.end is not None and filter.start > filter.end:
         raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
-def _dated(sources: SourceQuerySet, filter: Filter) -> SourceQuerySet:
+def _conditions(filter: Filter) -> Iterator[Q]:
+    if filter.kinds:
+        yield Q(kind__in=filter.kinds)
+    if filter.channels:
+        yield _is_any("author", filter.channels)
+    if filter.tags:
+        yield reduce(or_, map(tagged, filter.tags))
+    if filter.languages:
+        yield reduce(or_, map(in_language, filter.languages))
+    if filter.speakers:
+        yield Q(Exists(_said_by(filter.speakers).filter(source=OuterRef("pk"))))
     if filter.since:
-        sources = sources.filter(published_at__gte=_moment(filter.since, time.min))
+        yield Q(published_at__gte=_moment(filter.since, time.min))
     if filter.until:
-        sources = sources.filter(published_at__lte=_moment(filter.until, time.max))
-    return sources
+        yield Q(published_at__lte=_moment(filter.until, time.max))
+
+
+def _said_by(speakers: Iterable[str]) -> QuerySet[Chunk]:
+    """Return what speakers say alone: the index has only chunks with a speaker."""
+    return Chunk.objects.exclude(speaker="").filter(_is_any("speaker", speakers))
+
+
+def _is_any(field: str, names: Iterable[str]) -> Q:
+    return reduce(or_, (Q(**{f"{field}__iexact": clean(name, MAX_NAME)}) for name in names))
 
 
 def _moment(day: date, clock: time) -> datetime:
@@ -227,43 +292,38 @@ def _moment(day: date, clock: time) -> datetime:
 # Facets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facets:
-    """Values in the order of display; ``collections`` are pairs (slug, title)."""
-
-    collections: tuple[tuple[str, str], ...] = ()
-    kinds: tuple[str, ...] = ()
-    channels: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
+Values = tuple[tuple[str, str], ...]  # each with its name
 
 
-def facets(scope: Scope) -> Facets:
-    """Return the ``MAX_FACETS`` most common values of each kind, in alphabetical order; languages
-    by how common they are.
+def facets(scope: Scope) -> dict[str, Values]:
+    """Return the ``MAX_FACETS`` most common values of parts of a filter, in alphabetical order;
+    languages by how common they are.
     """
-    return Facets(
-        collections=tuple((row.slug, row.title) for row in Collection.objects.visible(scope)),
-        kinds=_common(scope, "kind"),
-        channels=_common(scope, "author"),
-        tags=tuple(tags(scope)),
-        languages=languages_of(scope),
-    )
+    visible = Source.objects.visible(scope)
+    said = Chunk.objects.filter(source__in=visible)
+    values = {
+        "kinds": sorted(_most_common(visible, "kind"), key=alphabet_key),
+        "channels": sorted(_most_common(visible, "author"), key=alphabet_key),
+        "tags": tags(scope),
+        "languages": languages_of(scope),
+        "speakers": sorted(_most_common(said, "speaker"), key=alphabet_key),
+    }
+    named = {part: tuple((value, value) for value in own) for part, own in values.items()}
+    return {"collections": collections_of(scope), **named}
+
+
+def collections_of(scope: Scope) -> Values:
+    return tuple((row.slug, row.title) for row in Collection.objects.visible(scope))
 
 
 def languages_of(scope: Scope) -> tuple[str, ...]:
     """Return the languages of visible sources, the most common first."""
-    return _by_count(scope, "language")
+    return _most_common(Source.objects.visible(scope), "language")
 
 
-def _common(scope: Scope, field: str) -> tuple[str, ...]:
-    return tuple(sorted(_by_count(scope, field), key=alphabet_key))
-
-
-def _by_count(scope: Scope, field: str) -> tuple[str, ...]:
-    sources = Source.objects.visible(scope).exclude(**{field: ""}).order_by()
-    rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count", field)
-    return tuple(value for value, _ in rows[:MAX_FACETS])
+def _most_common(rows: QuerySet[Any], field: str) -> tuple[str, ...]:
+    counts = rows.exclude(**{field: ""}).order_by().values_list(field).annotate(count=Count("pk"))
+    return tuple(value for value, _ in counts.order_by("-count", field)[:MAX_FACETS])
 
 
 def tags(scope: Scope, *, words: str = "", limit: int = MAX_FACETS) -> list[str]:

@@ -300,6 +300,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('source_id', 'ordinal'),
                     'constraints': [models.UniqueConstraint(deferrable=django.db.models.constraints.Deferrable['DEFERRED'], fields=('source', 'ordinal'), name='chunk_once'), models.CheckConstraint(condition=models.Q(('span_end__gt', models.F('span_start'))), name='chunk_not_empty')],
+                    'indexes': [models.Index(condition=models.Q(('speaker', ''), _negated=True), fields=['speaker', 'source'], name='chunk_speaker')],
                 },
             ),
             migrations.CreateModel(

@@ -362,6 +362,11 @@ class Chunk(LocatedRow):
             ),
             CheckConstraint(condition=Q(span_end__gt=F("span_start")), name="chunk_not_empty"),
         )
+        indexes = (
+            models.Index(
+                fields=("speaker", "source"), condition=~Q(speaker=""), name="chunk_speaker"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.source_id} · {self.ordinal}"

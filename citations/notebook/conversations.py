@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q
 
 from citations.errors import ConversationNotFound, InvalidFilter
-from citations.library.filters import MAX_VALUES, Filter, matching
+from citations.library.filters import Filter, matching
 from citations.models import Conversation, Source
+from citations.schemas.filters import MAX_VALUES
 from transcripts.core import deleting
 from transcripts.core.errors import InvalidInput
 from transcripts.core.lists import containing, page_of, row_of

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from citations.errors import HighlightNotFound, InvalidFilter, PassageNotFound
-from citations.library.filters import find_source
+from citations.errors import HighlightNotFound, PassageNotFound
+from citations.library.filters import CheckedFilter, find_source
 from citations.models import Highlight, HighlightColor, HighlightQuerySet, Source
 from citations.notebook import gaps
 from citations.notebook.gaps import CardGap
@@ -21,6 +21,7 @@ from citations.quotes import source_texts, verification
 from citations.quotes.matching import prepare
 from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
+from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from transcripts.core import deleting
 from transcripts.core.errors import Forbidden, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of, tagged
@@ -31,7 +32,6 @@ from transcripts.library import reading as library
 MAX_QUOTE: Final = 5_000  # characters
 MAX_NOTE: Final = 10_000
 MAX_TAGS: Final = 20
-MAX_TAG: Final = 60  # characters
 MAX_IN_SOURCE: Final = 2_000  # that a reader shows
 AT_ONCE: Final = 50  # whose texts are in memory together
 
@@ -94,19 +94,8 @@ class KeptHighlight:
     is_changed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HighlightFilter:
+class HighlightFilter(HighlightFilterIn, CheckedFilter):
     """Which highlights: each part that is not empty must match; days are those of the making."""
-
-    words: str = ""
-    source: str = ""
-    collection: str = ""
-    tag: str = ""
-    color: str = ""
-    since: date | None = None
-    until: date | None = None
-    cards: bool = False
-    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,14 +196,9 @@ def own(user: User | None) -> HighlightQuerySet:
 def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> HighlightQuerySet:
     """Return the visible highlights of a filter, latest first.
 
-    Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound``.
+    Raises ``SourceNotFound`` and ``CollectionNotFound``.
     """
     rows = Highlight.objects.readable(scope, user).select_related(*DETAILS)
-    if filter.color and filter.color not in HighlightColor.values:
-        raise InvalidFilter(
-            f"There is no colour “{clean(filter.color, 40)}”.",
-            hint=f"Colours: {', '.join(HighlightColor.values)}.",
-        )
     if filter.collection:
         rows = rows.filter(source__collection=library.find_collection(scope, filter.collection))
     if filter.source:

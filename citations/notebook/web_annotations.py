@@ -12,13 +12,13 @@ from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlights import (
     MAX_NOTE,
     MAX_QUOTE,
-    MAX_TAG,
     MAX_TAGS,
     HighlightNotes,
     PlacedHighlight,
 )
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
+from citations.schemas.filters import MAX_TAG
 from transcripts.conf import absolute
 from transcripts.core.errors import InvalidInput, TooLarge
 from transcripts.core.sanitize import clean

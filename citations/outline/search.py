@@ -16,7 +16,6 @@ from citations.search.chunk_rows import Candidate
 from transcripts.core.scope import Scope
 from transcripts.text.stemming import primary_language
 
-FOREVER: Final = 1 << 62  # ms
 MAX_SECTIONS: Final = 500  # that are read for an overview
 FEW: Final = 6  # sources that are shown one by one; of more, their topics
 
@@ -257,7 +256,7 @@ def _fetched(
 
 
 def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
-    """Write the SQL conditions. In a time range only whole nodes match."""
+    """Write the SQL conditions. In a time range, or of a speaker, only whole nodes match."""
     resolved = node_filter.resolved
     conditions = ["node.level = ANY(%(levels)s)"]
     values: dict[str, Any] = {"levels": [int(level) for level in node_filter.levels]}
@@ -265,12 +264,15 @@ def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
     if resolved.sources is not None:
         conditions.append("node.source_id = ANY(%(among)s)")
         values["among"] = [*resolved.sources]
-    if resolved.narrows_time:
-        conditions.append('node.start >= %(from)s AND node."end" <= %(until)s')
-        values |= {
-            "from": resolved.start or 0,
-            "until": FOREVER if resolved.end is None else resolved.end,
-        }
+    values |= resolved.passage_values
+    if resolved.start is not None or resolved.end is not None:
+        conditions.append('node.start >= %(start)s AND node."end" <= %(end)s')
+    if resolved.speakers:
+        conditions.append(
+            "NOT EXISTS (SELECT FROM citations_chunk said WHERE said.source_id = node.source_id"
+            " AND said.ordinal BETWEEN node.first AND node.last"
+            " AND said.speaker <> ALL(%(speakers)s))"
+        )
     if node_filter.above is not None:
         conditions.append(
             "EXISTS (SELECT FROM unnest(%(of)s::bigint[], %(at)s::int[]) AS chunk(source, ordinal)"

@@ -1,7 +1,8 @@
 """Quotes and answers as every door shows them."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field
@@ -217,3 +218,25 @@ class TracedReplyOut(ReplyOut):
     """An answer, and how it was made."""
 
     trace: TraceOut
+
+
+# Steps of an answer
+
+
+class AskedEventOut(Shape):
+    """What the answer will be found by; null: it is not kept."""
+
+    answer_id: UUID | None
+    conversation_id: UUID | None
+
+
+class ClaimEventOut(ClaimOut):
+    """A claim that was checked, with the quotes that support it."""
+
+    quotes: list[QuotationOut]
+
+    @classmethod
+    def of(cls, claim: Any, quotes: Iterable[Any]) -> Self:
+        """Return the shape of a claim and its quotes, which are values."""
+        shown = [QuotationOut.model_validate(quote) for quote in quotes]
+        return cls(**dict(ClaimOut.model_validate(claim)), quotes=shown)

@@ -1,4 +1,4 @@
-"""Notes, ZIPs and shared links as every door shows them."""
+"""Conversations, notes, ZIPs and shared links as every door shows them."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
+from citations.schemas.answers import ReplyOut
 from transcripts.schemas import CollectionSlug, Count, Seconds, Shape
 
 if TYPE_CHECKING:  # clients read these shapes without Django
@@ -47,6 +48,50 @@ class NotesOut(Shape):
     notes: list[NoteOut]
     total: Count
     next: Count | None
+
+
+class ConversationOut(Shape):
+    """A conversation, without its answers."""
+
+    id: UUID = Field(validation_alias="uuid")
+    title: str
+    collection: str | None = Field(
+        None,
+        validation_alias=AliasPath("collection", "slug"),
+        description="The collection that is asked; null: all you may read.",
+    )
+    sources: list[UUID] = Field(
+        description="The sources that are asked, as far as you may read them; empty: all."
+    )
+    is_pinned: bool = Field(description="At the top of its owner's list.")
+    shared_with: str | None = Field(
+        None,
+        validation_alias=AliasPath("shared_with", "slug"),
+        description="The collection whose readers read it; null: it is its owner’s alone.",
+    )
+    created_at: datetime
+    updated_at: datetime
+
+
+class ConversationSummaryOut(ConversationOut):
+    """A conversation in a list."""
+
+    answers: int = Field(validation_alias="answer_count", description="Number of questions.")
+
+
+class ConversationsOut(Shape):
+    """A page of conversations, latest first; ``next`` is the offset of the next page."""
+
+    conversations: list[ConversationSummaryOut]
+    total: Count
+    next: Count | None
+
+
+class ConversationRecordOut(Shape):
+    """A conversation and its answers, in order."""
+
+    conversation: ConversationOut
+    answers: list[ReplyOut]
 
 
 class ArchiveOut(Shape):

@@ -29,6 +29,7 @@ from citations.passages import (
 )
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates, judgments, selection
 from citations.search.candidates import (
     FETCH,
@@ -50,7 +51,6 @@ from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
 from transcripts.text.queries import empty_query
 
-MAX_LIMIT = 50
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
 JUDGED_BY_WORDS = (

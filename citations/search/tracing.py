@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from citations.errors import PassageNotFound
@@ -124,17 +125,23 @@ class SearchTrace:
     # A passage that is none of the hits
 
     def _rule_of(self, row: Candidate) -> DropRule:
-        resolved, start, end = self._resolved, row.start or 0, row.end or row.start
-        if resolved.sources is not None and row.source not in resolved.sources:
-            return DropRule.FILTER
-        if resolved.narrows_time and (
-            end is None
-            or end <= (resolved.start or 0)
-            or (resolved.end is not None and start >= resolved.end)
-        ):
+        if not self._is_in_filter(row):
             return DropRule.FILTER
         admits = self.request.query.admits(row.indexed_text)
         return DropRule.CANDIDATES if admits else DropRule.QUERY
+
+    def _is_in_filter(self, row: Candidate) -> bool:
+        resolved = self._resolved
+        if resolved.sources is not None and row.source not in resolved.sources:
+            return False
+        if not resolved.narrows_passages:
+            return True
+        sql = (
+            f"SELECT 1 FROM citations_chunk c WHERE c.id = %(id)s AND {resolved.passages_sql('c')}"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(sql, {"id": row.chunk, **resolved.passage_values})
+            return cursor.fetchone() is not None
 
     @cached_property
     def _resolved(self) -> ResolvedFilter:

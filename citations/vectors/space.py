@@ -30,7 +30,6 @@ EXACT_ROWS = 20_000  # the same for filtered rows, which the index finds among o
 LARGE = 50_000  # rows from which on the index must search wider for the same recall
 MAX_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
 MAX_EF = 1_000  # pgvector's limit
-FOREVER = 1 << 62  # ms
 # Raw SQL, because every search runs it; JSON comes last, as text.
 _COLUMNS = sorted(
     (field.attname for field in EmbeddingSpace._meta.concrete_fields), key="overrules".__eq__
@@ -251,21 +250,22 @@ def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
 
 
 def _is_narrow(resolved: ResolvedFilter) -> bool:
-    return resolved.sources is not None or resolved.narrows_time
+    return resolved.sources is not None or resolved.narrows_passages
 
 
 def _query(column: str, space: EmbeddingSpace, resolved: ResolvedFilter, *, then: str = "") -> str:
     conditions = ["e.space_id = %(space)s"]
     if resolved.sources is not None:
         conditions.append("e.source_id = ANY(%(sources)s)")
-    if resolved.narrows_time:
-        conditions.append('timed."end" > %(start)s AND timed.start < %(end)s')
-    timed = "JOIN citations_chunk timed ON timed.id = e.chunk_id" if resolved.narrows_time else ""
+    passages = ""
+    if resolved.narrows_passages:
+        passages = "JOIN citations_chunk passage ON passage.id = e.chunk_id"
+        conditions.append(resolved.passages_sql("passage"))
     distance = f"{column} <=> %(vector)s::halfvec({space.dimensions})"
     return f"""
         SELECT chunk.id, chunk.position, 1 - near.distance
         FROM (
-            SELECT e.chunk_id, {distance} AS distance FROM citations_embedding e {timed}
+            SELECT e.chunk_id, {distance} AS distance FROM citations_embedding e {passages}
             WHERE {" AND ".join(conditions)} ORDER BY {distance}{then} LIMIT %(limit)s
         ) near JOIN citations_chunk chunk ON chunk.id = near.chunk_id
         ORDER BY near.distance, chunk.position
@@ -278,15 +278,12 @@ def _values(
     if vector.shape != (space.dimensions,):
         raise ValueError(f"expected {space.dimensions} dimensions, got the shape {vector.shape}")
     sources: Sequence[int] | None = None if resolved.sources is None else [*resolved.sources]
-    start = resolved.start or 0
-    end = FOREVER if resolved.end is None else max(resolved.end, start + 1)
     return {
         "vector": HalfVector(vector).to_text(),
         "space": space.pk,
         "sources": sources,
-        "start": start,
-        "end": end,
         "limit": limit,
+        **resolved.passage_values,
     }
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from citations.notebook import annotation_import, highlight_export, web_annotations
 from citations.notebook.highlight_export import HighlightFile, HighlightFormat
 from citations.notebook.web_annotations import MAX_BYTES
-from citations.views.highlight_form import FilterForm
+from citations.views.highlight_form import filter_of
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError, NotFound
 from transcripts.core.views.requests import PageRequest
 
@@ -24,7 +24,7 @@ def export(request: PageRequest, form: str) -> HttpResponseBase:
     """Download the highlights of a filter."""
     if form not in set(HighlightFormat):
         raise NotFound("There is no such format.")
-    filter = FilterForm(request.GET).filter()
+    filter = filter_of(request.GET)
     file = highlight_export.export(request.access, request.user, filter, HighlightFormat(form))
     return download(file)
 

@@ -3,17 +3,18 @@ list.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
+from citations.errors import InvalidFilter
 from citations.lectures.speech import MAX_INTEGER
 from citations.models import HighlightColor, Source
 from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlights import (
     MAX_QUOTE,
-    MAX_TAG,
     MAX_TAGS,
     HighlightFilter,
     HighlightNotes,
@@ -22,9 +23,10 @@ from citations.notebook.highlights import (
 )
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
+from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from citations.views.forms import MAX_WORDS
 from transcripts.core.errors import InvalidInput
-from transcripts.core.sanitize import clean
+from transcripts.core.sanitize import clean, is_uuid
 from transcripts.core.views.requests import query_string
 
 
@@ -140,46 +142,26 @@ class PassageForm(NotesForm):
         return {"start": self.cleaned_data["start"], "page": self.cleaned_data["page"]}
 
 
-class FilterForm(forms.Form):
-    """Parts of the list; what cannot be understood is ignored, as a page has no errors."""
+_IN_ADDRESSES: Final = {name: name for name in HighlightFilterIn.model_fields} | {"words": "q"}
 
-    since = forms.DateField(required=False)
-    until = forms.DateField(required=False)
-    source = forms.UUIDField(required=False)
-    color = forms.ChoiceField(choices=HighlightColor.choices, required=False)
-    cards = forms.BooleanField(required=False)
-    own = forms.BooleanField(required=False)
 
-    def filter(self) -> HighlightFilter:
-        self.is_valid()
-        data: Mapping[str, Any] = self.data
-        values = self.cleaned_data
-        return HighlightFilter(
-            words=clean(data.get("q", ""), MAX_WORDS),
-            collection=clean(data.get("collection", ""), 120),
-            tag=clean(data.get("tag", ""), MAX_TAG),
-            source=str(values.get("source") or ""),
-            color=values.get("color") or "",
-            since=values.get("since"),
-            until=values.get("until"),
-            cards=values.get("cards", False),
-            own=values.get("own", False),
-        )
+def filter_of(data: Mapping[str, str]) -> HighlightFilter:
+    """Return the filter of an address; what cannot be understood is ignored, as a list has no
+    errors.
+    """
+    given: dict[str, Any] = {}
+    for part, name in _IN_ADDRESSES.items():
+        value = clean(data.get(name, ""), MAX_WORDS)
+        with suppress(InvalidFilter):
+            if value and (part != "source" or is_uuid(value)):
+                given[part] = getattr(HighlightFilter.model_validate({part: value}), part)
+    return HighlightFilter(**given)
 
 
 def address(filter: HighlightFilter) -> str:
     """Return the query string of a filter."""
-    parts = {
-        "q": filter.words,
-        "collection": filter.collection,
-        "source": filter.source,
-        "tag": filter.tag,
-        "color": filter.color,
-        "since": filter.since,
-        "until": filter.until,
-        "cards": "1" if filter.cards else "",
-        "own": "1" if filter.own else "",
-    }
+    given = filter.model_dump(mode="json", exclude_defaults=True)
+    parts = {_IN_ADDRESSES[part]: "1" if value is True else value for part, value in given.items()}
     return query_string(parts)
 
 

@@ -1,6 +1,5 @@
 """Highlights: list, keep, change, delete."""
 
-from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from citations.ingest import selection
 from citations.models import Highlight, HighlightColor
 from citations.notebook import cards, highlight_choices, highlight_groups, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
-from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address, notes_of
+from citations.views.highlight_form import NotesForm, PassageForm, address, filter_of, notes_of
 from transcripts.core.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.core.views.requests import (
     PageRequest,
@@ -39,7 +38,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     filled = without_empty(request)
     if filled and not request.htmx:
         return redirect(filled)
-    filter = FilterForm(request.GET).filter()
+    filter = filter_of(request.GET)
     offset = offset_of(request)
     page = highlight_groups.list_groups(
         request.access, request.user, filter, offset=offset, limit=PAGE_SIZE
@@ -49,7 +48,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     context = {
         "page": page,
         "hidden_words": cards.hidden_words(page.highlights),
-        "address_of_cards": address(replace(filter, cards=True)),
+        "address_of_cards": address(filter.model_copy(update={"cards": True})),
         "offset": offset,
         "filter": filter,
         "is_filtered": filter != HighlightFilter(),

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from citations.documents import storage as document_storage
 from citations.library import items, sources
-from citations.library.filters import facets
+from citations.library.filters import collections_of, languages_of, tags
 from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, LibraryQuery
 from citations.models import Source
@@ -98,13 +98,12 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
     """Return the values to filter by, and the actions on the listed items."""
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
     writable = request.access.writable - listed.readable if collection else request.access.writable
-    known = facets(listed)
     return {
-        "languages": languages.choices(known.languages),
+        "languages": languages.choices(languages_of(listed)),
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
         "undo_offers": undo.offers(request, listed),
-        "known": known,
+        "known": {"collections": collections_of(listed), "tags": tags(listed)},
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
         "reading": READING,

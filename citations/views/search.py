@@ -16,23 +16,24 @@ from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.formats import kind_choices
 from citations.guide import storage as guide_storage
 from citations.library import sources
-from citations.library.filters import Facets, facets, find_source
+from citations.library.filters import Values, facets, find_source
 from citations.models import Source
 from citations.passages import Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
 from citations.reading.position import Position
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.hit_place import carried_place
 from citations.views.page_errors import for_pages
 from citations.views.search_form import (
     LISTS,
-    MAX_PASSAGES,
     MarkForm,
     PageForm,
     SearchForm,
     SubmittedSearch,
+    label_of,
 )
 from citations.views.search_hits import OF_SOURCE, in_order, list_hits
 from transcripts.core.errors import KnowledgeBaseError, NotFound, Unavailable
@@ -40,19 +41,6 @@ from transcripts.core.languages import name_of
 from transcripts.core.scope import Scope
 from transcripts.core.views.requests import PageRequest, back, fragment, number_of
 from transcripts.text.timecodes import watch_url
-
-LABELS = {
-    "collection": _("Collection"),
-    "source": _("Source"),
-    "kind": _("Kind"),
-    "channel": _("Channel"),
-    "tag": _("Tag"),
-    "language": _("Language"),
-    "since": _("Published since"),
-    "until": _("Published until"),
-    "start": _("From"),
-    "end": _("Up to"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +67,12 @@ class FilterSelect:
     options: tuple[tuple[str, str], ...]
 
 
-def chips(scope: Scope, search: SubmittedSearch, facets: Facets) -> list[Chip]:
+def chips(scope: Scope, search: SubmittedSearch, facets: dict[str, Values]) -> list[Chip]:
     return [
         Chip(
             name=name,
             value=value,
-            label=str(LABELS[name]),
+            label=label_of(name),
             shown=_shown(scope, facets, name, value),
             without=search.without(name, value).address,
             is_kept=name in LISTS,
@@ -93,38 +81,33 @@ def chips(scope: Scope, search: SubmittedSearch, facets: Facets) -> list[Chip]:
     ]
 
 
-def choices(search: SubmittedSearch, facets: Facets) -> list[FilterSelect]:
+def choices(search: SubmittedSearch, facets: dict[str, Values]) -> list[FilterSelect]:
     """Return selects of values that are not chosen yet, without empty ones."""
-    offered = {
-        "collection": facets.collections,
-        "kind": tuple((kind, _kind(kind)) for kind in facets.kinds),
-        "channel": tuple((name, name) for name in facets.channels),
-        "tag": tuple((tag, tag) for tag in facets.tags),
-        "language": tuple((code, name_of(code)) for code in facets.languages),
-    }
     chosen = set(search.filters)
     remaining = {
-        name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen)
-        for name, pairs in offered.items()
+        name: tuple(
+            (value, _named(name, title))
+            for value, title in facets.get(part, ())
+            if (name, value) not in chosen
+        )
+        for name, part in LISTS.items()
     }
     return [
-        FilterSelect(name=name, label=str(LABELS[name]), options=pairs)
+        FilterSelect(name=name, label=label_of(name), options=pairs)
         for name, pairs in remaining.items()
         if pairs
     ]
 
 
-def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
-    match name:
-        case "source":
-            return find_source(scope, value).title
-        case "collection":
-            return dict(facets.collections).get(value, value)
-        case "kind":
-            return _kind(value)
-        case "language":
-            return name_of(value)
-    return value
+def _shown(scope: Scope, facets: dict[str, Values], name: str, value: str) -> str:
+    if name == "source":
+        return find_source(scope, value).title
+    return _named(name, dict(facets.get(LISTS.get(name, name), ())).get(value, value))
+
+
+def _named(name: str, value: str) -> str:
+    """Return a value of a filter as people know it."""
+    return {"kind": _kind, "language": name_of}.get(name, str)(value)
 
 
 def _kind(kind: str) -> str:
@@ -250,7 +233,7 @@ def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
     if not criteria.query:
         context["suggested"] = guide_storage.suggested(request.access)
     else:
-        context |= _search_context(request, criteria, names=dict(available.collections))
+        context |= _search_context(request, criteria, names=dict(available["collections"]))
     return context
 
 
@@ -276,7 +259,7 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": used.more() if len(results.passages) >= used.limit < MAX_PASSAGES else None,
+        "more": used.more() if len(results.passages) >= used.limit < MAX_LIMIT else None,
     }
 
 
@@ -300,7 +283,7 @@ def _search(
     try:
         used = criteria
         results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        if criteria.limit < MAX_PASSAGES and _is_likely_below(results):
+        if criteria.limit < MAX_LIMIT and _is_likely_below(results):
             used = criteria.more()
             results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
         return results, used, None

@@ -8,30 +8,26 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from citations.errors import InvalidFilter
 from citations.lectures.speech import MAX_INTEGER
-from citations.library.filters import MAX_VALUES, Filter
+from citations.library.filters import Filter
 from citations.notebook.highlights import MAX_QUOTE
 from citations.passages import SearchMode
+from citations.schemas import filters
+from citations.schemas.filters import BOUNDS, MAX_LIMIT, MAX_VALUES, FilterIn
 from citations.views.forms import SpanForm
 from transcripts.core.errors import InvalidInput, InvalidTime
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.views.requests import query_string
-from transcripts.text.timecodes import clock, parse_clock
+from transcripts.text.timecodes import clock, milliseconds, parse_clock
 
 PAGE_SIZE: Final = 10  # passages shown at first
-MAX_PASSAGES: Final = 50  # passages shown at most
-LISTS: Final = {
-    "collection": "collections",
-    "source": "sources",
-    "kind": "kinds",
-    "channel": "channels",
-    "tag": "tags",
-    "language": "languages",
+LISTS: Final = {  # of addresses of pages
+    "source" if part == "sources" else name: part for name, part in filters.LISTS.items()
 }
-BOUNDS: Final = ("since", "until", "start", "end")
 ZOOMS: Final = (100, 150, 200, 300)  # percent of the page's width
 
 
@@ -133,7 +129,7 @@ class SubmittedSearch:
         """The filter's dates and times, formatted."""
         values = {name: getattr(self.filter, name) for name in BOUNDS}
         return {
-            name: value.isoformat() if isinstance(value, date) else clock(value)
+            name: value.isoformat() if isinstance(value, date) else clock(milliseconds(value))
             for name, value in values.items()
             if value is not None
         }
@@ -158,23 +154,30 @@ class SubmittedSearch:
         if name in LISTS:
             remaining = tuple(item for item in getattr(self.filter, part) if item != value)
         changes: dict[str, Any] = {part: remaining}
-        return replace(self, filter=replace(self.filter, **changes), limit=PAGE_SIZE)
+        filter = self.filter.model_copy(update=changes)
+        return replace(self, filter=filter, limit=PAGE_SIZE)
 
     def unfiltered(self) -> "SubmittedSearch":
         return replace(self, filter=Filter(), limit=PAGE_SIZE)
 
     def more(self) -> "SubmittedSearch":
-        return replace(self, limit=min(MAX_PASSAGES, self.limit + 2 * PAGE_SIZE))
+        return replace(self, limit=min(MAX_LIMIT, self.limit + 2 * PAGE_SIZE))
+
+
+def label_of(name: str) -> str:
+    """Return what a part of a search is called on a page."""
+    field = FilterIn.model_fields.get(LISTS.get(name, name))
+    return gettext(field.title or "") if field else name.capitalize()
 
 
 class MomentField(forms.CharField):
-    """A position in a recording, typed as a clock time; its value is in ms."""
+    """A position in a recording, typed as a clock time; its value is in seconds."""
 
-    def clean(self, value: Any) -> int | None:
+    def clean(self, value: Any) -> float | None:
         """Parse the time. Raises ``ValidationError``."""
         text = super().clean(value)
         try:
-            return round(parse_clock(text) * 1000) if text else None
+            return parse_clock(text) if text else None
         except InvalidTime as error:
             raise forms.ValidationError(error.text) from None
 
@@ -186,9 +189,6 @@ _DATE: Final[dict[str, Any]] = {
 }
 
 
-_PARTS: Final = {"since": _("Since"), "until": _("Until"), "start": _("Start"), "end": _("End")}
-
-
 class SearchForm(forms.Form):
     q = forms.CharField(required=False)
     mode = forms.ChoiceField(
@@ -198,14 +198,14 @@ class SearchForm(forms.Form):
     until = forms.DateField(**_DATE)
     start = MomentField(required=False, max_length=20)
     end = MomentField(required=False, max_length=20)
-    limit = forms.IntegerField(required=False, min_value=1, max_value=MAX_PASSAGES)
+    limit = forms.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT)
 
     def parameters(self) -> SubmittedSearch:
         """Return the search. Raises ``InvalidFilter`` for the first invalid part."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidFilter(
-                f"{_PARTS.get(name, name.capitalize())}: {messages[0]}",
+                f"{label_of(name)}: {messages[0]}",
                 hint="Correct or remove this part of the search.",
             )
         limit = self.cleaned_data["limit"] or PAGE_SIZE

@@ -5,18 +5,11 @@ from typing import Annotated
 import typer
 
 from citations.formats import NAMES
-from kbsite.callers import everything
-from kbsite.cli import add_remote
-from kbsite.cli.add_remote import RemoteReport
 from kbsite.cli.add_report import print_report
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import exit_code_of, print_json, progress
-from kbsite.library import add_local
-from kbsite.library.add_local import LocalReport
 from kbsite.library.add_options import AddOptions
-from kbsite.library.database import open_collection
-from transcripts.library import activity
 
 
 def add(
@@ -57,6 +50,7 @@ def add(
     timestamps is a transcript, other text a document.
     """
     options = AddOptions(
+        collection=collection,
         tags=tuple(tag or ()),
         language=lang,
         translated=translated,
@@ -65,18 +59,7 @@ def add(
         title=title,
         wait=wait,
     )
-    report: LocalReport | RemoteReport
-    if remote := chosen_library():
-        with remote:
-            report = add_remote.add_targets(remote, collection, targets, options, quiet=as_json)
-    else:
-        with progress(quiet=as_json) as bar:
-            report = add_local.add_targets(open_collection(collection), targets, options, bar)
-        activity.annotate(everything(), report.jobs)
-    if as_json:
-        print_json(report.shape())
-    elif isinstance(report, LocalReport):
-        print_report(report)
-    else:
-        report.print()
+    with chosen_library() as library, progress(quiet=as_json) as bar:
+        report = library.add_all(targets, options, bar)
+    print_json(report.added) if as_json else print_report(report)
     raise typer.Exit(exit_code_of(report.failure) if report.failure else 0)

@@ -5,32 +5,47 @@ from collections.abc import Sequence
 from citations.formats import kind_choices
 from citations.schemas.search import DocumentOut
 from kbsite.cli.terminal import note, say, table_of_sentences
-from kbsite.library.add_local import LocalReport
-from kbsite.library.indexing import IndexingCounts
+from kbsite.library.add_report import AddOut, AddReport
 from kbsite.library.jobs import place_text
-from transcripts.models import WorkerPulse
-from transcripts.schemas import JobProblem
+from transcripts.models import Job
+from transcripts.models.job_parts import failures
+from transcripts.models.jobs import state_text
+from transcripts.schemas import JobOut, JobProblem
 
 PROBLEMS_SHOWN = 20
 DOCUMENTS_SHOWN = 10
 
 
-def print_report(report: LocalReport) -> None:
-    """Print what became of all that was added to the library of this machine."""
-    print_documents(list(map(DocumentOut.model_validate, report.documents)))
-    if any(report.counts().values()) or report.problems:
-        prefix = "Transcripts: " if report.documents else ""
-        say(prefix + ", ".join(f"{count} {name}" for name, count in report.counts().items()))
-    elif not report.jobs and not report.documents and not report.media:
+def print_report(report: AddReport) -> None:
+    added = report.added
+    _print_documents(added.documents)
+    if not _print_transcripts(added) and not (added.documents or added.media or added.jobs):
         note("No captions and no documents found: nothing was added.", "yellow")
-    for video in report.media:
+    for video in added.media or ():
         say(f"“{video}” plays now beside its transcript.")
-    _print_jobs(report)
-    print_problems(report.problems)
-    print_indexing(report.indexed)
+    titles = {video.id: video.title for video in added.videos}
+    for job in added.jobs:
+        _print_job(job, titles.get(job.video_id or "", ""))
+    _print_problems(added.problems)
+    for sentence in report.notes:
+        note(sentence)
 
 
-def print_documents(documents: Sequence[DocumentOut]) -> None:
+def _print_transcripts(added: AddOut) -> bool:
+    """Print what became of the transcripts: their numbers, or each where these are not known."""
+    names = ("added", "updated", "unchanged", "skipped")
+    counts = {name: count for name in names if (count := getattr(added, name)) is not None}
+    if added.added is not None and (any(counts.values()) or added.problems):
+        prefix = "Transcripts: " if added.documents else ""
+        say(prefix + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    fetched = {job.video_id for job in added.jobs}
+    for video in added.videos if added.added is None else ():
+        if video.id not in fetched:
+            say(f"“{video.title}” was added: {video.id}")
+    return bool(any(counts.values()) or added.videos or added.problems)
+
+
+def _print_documents(documents: Sequence[DocumentOut]) -> None:
     """Print what became of each document, and the number of many."""
     labels = dict(kind_choices())
     for document in documents[:DOCUMENTS_SHOWN]:
@@ -41,7 +56,16 @@ def print_documents(documents: Sequence[DocumentOut]) -> None:
         say(f"… {len(documents)} documents in all, {new} new; `kb sources` lists them.")
 
 
-def print_problems(problems: Sequence[JobProblem]) -> None:
+def _print_job(job: JobOut, title: str) -> None:
+    failed = failures(problem.code for problem in job.problems)
+    state = state_text(job.kind, job.state, done=job.done, failed=failed)
+    step = job.step if job.finished_at is None else ""
+    video = ": ".join(filter(None, (job.video_id, title)))
+    parts = (f"{Job.Kind(job.kind).label} {job.target}", state, place_text(job), step, video)
+    say(f"Job {job.id}: {' · '.join(filter(None, parts))}")
+
+
+def _print_problems(problems: Sequence[JobProblem]) -> None:
     """Print the first problems as a table, then their hints."""
     listed = problems[:PROBLEMS_SHOWN]
     if listed:
@@ -51,33 +75,6 @@ def print_problems(problems: Sequence[JobProblem]) -> None:
         note(hint)
     if len(problems) > len(listed):
         note(f"… and {len(problems) - len(listed)} more; --json lists all of them.")
-
-
-def print_indexing(counts: IndexingCounts) -> None:
-    """Print why a source failed, and what is not found by meaning yet."""
-    if counts.error:
-        note(f"{counts.error} {counts.hint}".rstrip(), "yellow")
-    if counts.words:
-        how = (
-            "the worker embeds them now"
-            if WorkerPulse.is_alive()
-            else "`kb serve` or `kb add --wait` embeds them"
-        )
-        note(f"{counts.words} can be searched by words so far; for search by meaning, {how}.")
-
-
-def _print_jobs(report: LocalReport) -> None:
-    for job in report.jobs:
-        video = f"{job.video.key}: {job.video}" if job.video else ""
-        parts = (f"{job}", job.state_text, place_text(job), video)
-        say(f"Job {job.pk}: {' · '.join(filter(None, parts))}")
-    is_pending = any(not job.is_finished for job in report.jobs)
-    if is_pending and not report.waited and not WorkerPulse.is_alive():
-        note(
-            "No worker is running, so the jobs wait in the queue."
-            " Start one with `kb serve`, or add with --wait.",
-            "yellow",
-        )
 
 
 def _result(document: DocumentOut) -> str:

@@ -31,6 +31,7 @@ ON_SERVERS = (
     "ask",
     "config",
     "search",
+    "tui",
     "verify",
 )  # others use the library of this machine only
 # The order of `kb --help`.

@@ -1,6 +1,6 @@
 """`kb ask`: print an answer's claims as they are written, then the passages they cite."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext
 from textwrap import shorten
 from typing import Annotated, Final
@@ -8,21 +8,17 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from citations.answers.answer import MORE, ClaimEvent, Progress
+from citations.answers.answer import MORE, Progress
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.errors import ConversationNotFound
-from citations.models import Conversation
-from citations.notebook import answers, conversations, questions
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
-from kbsite.library.base import AnswerStep
-from kbsite.library.database import open_library
+from kbsite.library.base import AnswerStep, Library
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
-from transcripts.core.scope import Scope
 
 NEAREST_SHOWN: Final = 280  # characters of a nearest passage
 
@@ -53,15 +49,11 @@ def ask(
             "A follow-up question uses the same sources as the one before.",
             hint="Leave --in out, or ask without --follow-up.",
         )
-    sources = tuple(inside or ())
-    if remote := chosen_library():
-        with remote:
-            steps = remote.answer(
-                question, collection=collection, sources=sources, follow_up=follow_up
-            )
-            reply = _follow(steps, quiet=as_json)
-    else:
-        steps = _answer_here(question, collection, sources, follow_up=follow_up)
+    with chosen_library() as library:
+        conversation = _latest_conversation(library, collection) if follow_up else ""
+        steps = library.answer(
+            question, collection=collection, sources=inside or (), conversation=conversation
+        )
         reply = _follow(steps, quiet=as_json)
     if as_json:
         print_json(reply if trace else reply.model_dump(mode="json", exclude={"trace"}))
@@ -71,32 +63,13 @@ def ask(
         _print_trace(reply)
 
 
-def _answer_here(
-    question: str, collection: str, sources: Sequence[str], *, follow_up: bool
-) -> Iterator[AnswerStep]:
-    scope = open_library()
-    if follow_up:
-        conversation = _latest_conversation(scope, collection)
-        answer = questions.ask(scope, None, conversation, question)
-    else:
-        answer = questions.ask_first(scope, None, question, collection=collection, sources=sources)
-    for event in questions.respond(scope, None, answer):
-        match event:
-            case Progress():
-                yield event
-            case ClaimEvent(claim=claim):
-                yield ClaimOut.model_validate(claim)
-    record = answers.of_conversation(scope, answer.conversation)[-1]
-    yield TracedReplyOut.model_validate(record)
-
-
-def _latest_conversation(scope: Scope, collection: str) -> Conversation:
-    page = conversations.list_conversations(scope, None, collection=collection, own=True, limit=1)
-    if not page.conversations:
-        raise ConversationNotFound(
-            "There is no conversation to continue.", hint="Ask without --follow-up."
-        )
-    return page.conversations[0]
+def _latest_conversation(library: Library, collection: str) -> str:
+    """Return the id of the latest conversation. Raises ``ConversationNotFound``."""
+    for conversation in library.list_conversations(collection=collection, limit=1):
+        return str(conversation.id)
+    raise ConversationNotFound(
+        "There is no conversation to continue.", hint="Ask without --follow-up."
+    )
 
 
 def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:

@@ -11,7 +11,7 @@ from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts import samples as talks
 from transcripts.library import reading as library
-from transcripts.schemas import HitOut, VideoReadingOut
+from transcripts.schemas import HitOut, VideoReadingOut, VideoSearchOut
 
 QUERY = "why should a rare word count more than a common one"
 HITS = 3
@@ -47,6 +47,6 @@ def demo(as_json: Json = False) -> None:
     say(f"\n$ kb show {long.key} --chunk 1", "bold green")
     print_reading(page)
     say(f'\n$ kb search "{QUERY}" --in {short.key}', "bold green")
-    print_hits(search)
+    print_hits(VideoSearchOut.model_validate(search))
     say("\nA lecture that cites a textbook: run `kb serve`, then replay it at", "bold green")
     say(link)

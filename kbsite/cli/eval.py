@@ -180,7 +180,7 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
     if not changed.keys().isdisjoint(CHUNK_SETTINGS):
         _check_overlap(changed)
         keys = trial_chunks.sources_of(scope, questions, options.filter)
-        options = replace(options, filter=replace(options.filter, keys=keys))
+        options = replace(options, filter=options.filter.model_copy(update={"keys": keys}))
         splitting = trial_chunks.split_for_trial(keys)
         note(f"Only the sources of the questions are searched ({len(keys)}). They are split and")
         note("embedded again for this measurement, without contexts; the library stays as it is.")

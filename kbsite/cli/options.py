@@ -1,9 +1,12 @@
 """Options that several commands share, and their shell completions from the running database."""
 
 import contextlib
+from collections.abc import Callable
 from datetime import date
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from django.conf import settings
@@ -11,11 +14,13 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from citations.formats import KINDS
+from citations.schemas.filters import LISTS, FilterIn
 from kbsite import boot
 from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
 from transcripts.core.languages import code_of
 from transcripts.models import Collection, Video
+from transcripts.text.timecodes import parse_clock
 
 COMPLETIONS = 50
 
@@ -94,7 +99,7 @@ InSources = Annotated[
     ),
 ]
 Kinds = Annotated[
-    Many, option("--kind", metavar="KIND", help=f"Only {', '.join(KINDS)}; repeatable.")
+    Many, option("--kind", metavar="|".join(KINDS), help="Only sources of this kind; repeatable.")
 ]
 Language = Annotated[
     str,
@@ -110,3 +115,56 @@ Track = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 Offset = Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip this many.")]
+
+
+# Options for the parts of a filter that are not called as in addresses, and how they are completed.
+_FILTERS: Final[dict[str, tuple[tuple[str, ...], dict[str, Any]]]] = {
+    "sources": (("--in",), {"metavar": "ID", "autocompletion": video_ids}),
+    "collections": (
+        ("--collection", "-c"),
+        {"metavar": "NAME", "autocompletion": collection_slugs},
+    ),
+    "kinds": (("--kind",), {"metavar": "|".join(KINDS)}),
+    "tags": (("--tag", "-t"), {}),
+    "languages": (("--language", "--lang"), {"metavar": "CODE"}),
+    "start": (("--from",), {"metavar": "TIME"}),
+    "end": (("--to",), {"metavar": "TIME"}),
+}
+
+
+def filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each part of a filter, in place of its parameter ``filter``:
+    the parts that were given, by their names.
+    """
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        parts = {name: values.pop(name) for name in FilterIn.model_fields}
+        given = {name: value for name, value in parts.items() if value not in (None, [])}
+        command(filter=given, **values)
+
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=_filter_option(name))
+        for name in FilterIn.model_fields
+    ]
+    own = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for parameter in signature(command).parameters.values()
+        if parameter.name != "filter"
+    ]
+    shown = signature(command).replace(parameters=[*own[:1], *options, *own[1:]])
+    vars(run)["__signature__"] = shown
+    run.__annotations__ = {part.name: part.annotation for part in (*own, *options)}
+    return run
+
+
+def _filter_option(part: str) -> Any:
+    names = {list_part: name for name, list_part in LISTS.items()}
+    flags, about = _FILTERS.get(part, ((f"--{names.get(part, part)}",), {}))
+    help = FilterIn.model_fields[part].description or ""
+    if part in names:
+        return Annotated[Many, option(*flags, help=f"{help[:-1]}; repeatable.", **about)]
+    if part in ("since", "until"):
+        return Annotated[date | None, option(*flags, help=help, metavar="DAY", parser=day)]
+    help = f"{help.replace('second', 'time')} Such as 90, 12:34 or 1h2m3s."
+    return Annotated[float | None, option(*flags, help=help, parser=parse_clock, **about)]

@@ -2,63 +2,37 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import date
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
-from citations.errors import SourceNotFound
-from citations.library.filters import Filter, matching
 from citations.passages import NEAREST, SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TermOut, TracedOut
-from citations.search import pipeline as search_pipeline
 from citations.stages import rule_name, stage_name
-from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, day, option
+from kbsite.cli.options import Json, filtered, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
-from kbsite.library.database import open_library
+from kbsite.library.base import Library
 from transcripts.conf import absolute
-from transcripts.core.scope import Scope
-from transcripts.library import reading as library
-from transcripts.library.reading import SegmentHit, VideoSearch
-from transcripts.models import Video
-from transcripts.schemas import VideoSearchOut
-from transcripts.text.timecodes import milliseconds, parse_clock
+from transcripts.schemas import HitOut, VideoSearchOut
+from transcripts.text.timecodes import milliseconds
 
 TERMS_SHOWN = 6
 DROPPED_SHOWN = 20
 
 
+@filtered
 def search(
     query: Annotated[
         str, typer.Argument(help='Words, "a phrase" or -word to exclude; or a question.')
     ],
-    inside: InSources = None,
+    filter: dict[str, Any],
     mode: Annotated[
         SearchMode,
         typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning."),
     ] = SearchMode.BOTH,
-    collection: InCollections = None,
-    kind: Kinds = None,
-    channel: Annotated[Many, option(help="Only this channel or author; repeatable.")] = None,
-    tag: Annotated[Many, option("--tag", "-t", help="Only with this tag; repeatable.")] = None,
-    lang: Annotated[
-        Many, option("--language", "--lang", metavar="CODE", help="Only this language; repeatable.")
-    ] = None,
-    since: Annotated[
-        date | None,
-        option(parser=day, metavar="DAY", help="Published on this day (2024-01-31) or later."),
-    ] = None,
-    until: Annotated[
-        date | None, option(parser=day, metavar="DAY", help="Published on this day or earlier.")
-    ] = None,
-    start: Annotated[
-        str, option("--from", metavar="TIME", help="Only from this time on: 90, 12:34 or 1h2m3s.")
-    ] = "",
-    end: Annotated[str, option("--to", metavar="TIME", help="Only up to this time.")] = "",
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=50, help="At most this many passages.")
     ] = 5,
@@ -86,31 +60,13 @@ def search(
     Each passage has the time it is said or its page. If --in names a recording that is not indexed
     yet, its words are searched.
     """
-    filters: dict[str, Any] = {
-        "collections": tuple(collection or ()),
-        "sources": tuple(inside or ()),
-        "kinds": tuple(kind or ()),
-        "channels": tuple(channel or ()),
-        "tags": tuple(tag or ()),
-        "languages": tuple(lang or ()),
-        "since": since,
-        "until": until,
-        "start": parse_clock(start) if start else None,
-        "end": parse_clock(end) if end else None,
-    }
-    options: dict[str, Any] = {"mode": mode, "limit": limit, "rerank": rerank, "explain": explain}
-    options["find"] = find
-    if remote := chosen_library():
-        with remote:
-            results = remote.search(query, **filters, **options)
-    else:
-        times = {name: milliseconds(filters[name]) for name in ("start", "end")}
-        filter, scope = Filter(**filters | times), open_library()
-        if video := _unindexed_video(scope, filter):
-            _search_words(video, query, filter, limit=limit, as_json=as_json)
+    with chosen_library() as library:
+        if video := _unindexed(library, filter.get("sources", ())):
+            segments = _search_words(library, video, query, filter, limit=limit)
+            print_json(segments) if as_json else print_hits(segments)
             return
-        results = SearchOut.model_validate(
-            search_pipeline.search(scope, query, filter=filter, for_readers=True, **options)
+        results = library.search(
+            query, mode=mode.value, limit=limit, rerank=rerank, explain=explain, find=find, **filter
         )
     if as_json:
         print_json(results)
@@ -121,45 +77,41 @@ def search(
         note(sentence)
 
 
-def print_hits(result: VideoSearch) -> None:
+def print_hits(result: VideoSearchOut) -> None:
     """Print the hits in one video, with the query's words marked."""
     if not result.hits:
-        say(f"Nothing in “{result.video}” answers “{result.query}”.", "dim")
+        say(f"Nothing in “{result.video.title}” answers “{result.query}”.", "dim")
     for hit in result.hits:
         times = interval(milliseconds(hit.start), milliseconds(hit.end))
         _print_text(Text(times, style="cyan"), hit)
         say("")
 
 
-def _search_words(video: Video, query: str, filter: Filter, *, limit: int, as_json: bool) -> None:
+def _unindexed(library: Library, named: Sequence[str]) -> str:
+    """Return the recording that alone is named, if none of its sources is indexed yet; else ""."""
+    sources = library.list_sources(named) if len(named) == 1 else ()
+    if len(named) != 1 or any(source.chunks for source in sources):
+        return ""
+    return next((source.video_id or "" for source in sources), named[0])
+
+
+def _search_words(
+    library: Library, video: str, query: str, filter: dict[str, Any], *, limit: int
+) -> VideoSearchOut:
+    result = library.search_recording(
+        video,
+        query,
+        collection=next(iter(filter.get("collections", ())), ""),
+        language=next(iter(filter.get("languages", ())), ""),
+    )
     text = (
-        f"“{video}” is not indexed yet, so only the words of its transcript were searched."
-        " `kb sources` shows its state."
+        f"“{result.video.title}” is not indexed yet, so only the words of its transcript were"
+        " searched. `kb sources` shows its state."
     )
     note(text)
-    result = library.search(
-        video, query, language=next(iter(filter.languages), ""), limit=library.MAX_HITS
-    )
-    start, end = filter.start or 0, math.inf if filter.end is None else filter.end
-    hits = tuple(hit for hit in result.hits if hit.end * 1000 > start and hit.start * 1000 < end)
-    result = replace(result, hits=hits[:limit])
-    if as_json:
-        print_json(VideoSearchOut.model_validate(result))
-    else:
-        print_hits(result)
-
-
-def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
-    """Return the video that the filter names alone, if none of its sources is indexed yet."""
-    if len(filter.sources) != 1:
-        return None
-    named = Filter(sources=filter.sources)
-    try:
-        matches = list(matching(scope, named).select_related("video__collection"))
-    except SourceNotFound:
-        collection = next(iter(filter.collections), "")
-        return library.find_video(scope, filter.sources[0], collection=collection)
-    return None if any(source.chunk_count for source in matches) else matches[0].video
+    start, end = filter.get("start", 0), filter.get("end", math.inf)
+    result.hits = [hit for hit in result.hits if hit.end > start and hit.start < end][:limit]
+    return result
 
 
 def _print_results(results: SearchOut) -> None:
@@ -257,7 +209,7 @@ def _print_passage(rank: int, passage: PassageOut) -> None:
     say("")
 
 
-def _print_text(heading: Text, passage: PassageOut | SegmentHit) -> None:
+def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
     """Print heading, score, link, and the text with its marked spans."""
     text = Text(printable(passage.text))
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted

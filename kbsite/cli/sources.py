@@ -30,7 +30,7 @@ def list_sources(
     as_json: Json = False,
 ) -> None:
     """List the sources and their indexing state."""
-    filter = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
+    filter = Filter.model_validate({"collections": collection or (), "kinds": kind or ()})
     scope, text = open_library(), " ".join(words or ())
     page = sources.list_sources(scope, filter, words=text, state=state, offset=offset, limit=limit)
     if as_json:

@@ -8,40 +8,27 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
-from citations.answers.answer import Event
-from citations.library import sources as library_sources
-from citations.library.filters import Filter
-from citations.models import Conversation, Source, State
-from citations.notebook import answers, conversations, questions
-from citations.notebook.answers import AnswerRecord
-from citations.passages import Locator, PassageSource
-from citations.vectors import language_gap
-from citations.vectors.language_gap import StateLabel
-from kbsite.callers import everything
+from citations.formats import kind_choices
+from citations.models import State
+from citations.schemas.answers import AskedEventOut
+from citations.schemas.search import SourceOut
 from kbsite.cli import terminal
 from kbsite.cli.options import InCollection
-from kbsite.cli.sources import kind_of, state_of
-from kbsite.library import server_lock
-from kbsite.library.database import open_library
+from kbsite.cli.remote import chosen_library
+from kbsite.library.base import AnswerStep, Library
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
-from kbsite.tui.turns import AnswerFooter, QuoteInContext, Turn, cited, letter
-from transcripts.conf import absolute
-from transcripts.core.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
+from kbsite.tui.turns import QuoteInContext, Turn
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 from transcripts.core.locks import release_connection
-from transcripts.core.scope import Scope
-from transcripts.library import reading as library
-from transcripts.text.timecodes import parse_target, watch_url
 
-SOURCES_LIMIT: Final = 200
+SOURCES_LIMIT: Final = 100
 CONVERSATIONS_LIMIT: Final = 50
 ADD_COMMAND: Final = (sys.executable, "-m", "kbsite.cli", "add", "--wait", "--json")
 STOP_SECONDS: Final = 5.0
@@ -57,10 +44,10 @@ def tui(collection: InCollection = "") -> None:
             "This command needs a terminal.",
             hint="Run it without redirections; `kb ask` works anywhere.",
         )
-    open_library()
-    notebook = LibraryNotebook(everything, collection=collection)
-    logging.disable(logging.CRITICAL)  # log lines would be printed across the screen
-    CuebaseApp(notebook).run()
+    with chosen_library() as library:
+        library.find_sources("", collection=collection, limit=1)  # the collection exists
+        logging.disable(logging.CRITICAL)  # log lines would be printed across the screen
+        CuebaseApp(LibraryNotebook(library, collection=collection)).run()
 
 
 class Adder:
@@ -119,140 +106,100 @@ class Adder:
 
 
 class LibraryNotebook:
-    """All collections that a scope may read, or one of them; the owner's conversations.
+    """A library, or one of its collections, and the conversation that is led."""
 
-    Every call asks for the scope, because collections come and go while the interface is open.
-    """
-
-    def __init__(self, scope: Callable[[], Scope], *, collection: str = "") -> None:
-        chosen = library.find_collection(scope(), collection) if collection else None
-        self._scope = scope
-        self._slug = chosen.slug if chosen else ""
-        self._adder = Adder(collection=self._slug)
-        self._conversation: Conversation | None = None
-        self.name = chosen.name if chosen else "the whole library"
+    def __init__(self, library: Library, *, collection: str = "") -> None:
+        self._library = library
+        self._collection = collection
+        self._adder = Adder(collection=collection)
+        self._conversation = ""
+        self._sources: dict[str, set[str]] = {}  # of conversations
+        self.name = collection or "the whole library"
 
     def list_sources(self, words: str = "") -> SourceList:
         with _released_connection():
-            filter = Filter(collections=(self._slug,) if self._slug else ())
-            page = library_sources.list_sources(
-                self._scope(), filter, words=words, limit=SOURCES_LIMIT
+            page = self._library.find_sources(
+                words, collection=self._collection, limit=SOURCES_LIMIT
             )
-            titles = Counter(source.title for source in page.sources)
-            label = language_gap.state_labels()
-            rows = (
-                _row(source, label, mark=source.language if titles[source.title] > 1 else "")
-                for source in page.sources
-            )
-            return SourceList(
-                sources=tuple(rows), total=page.total, unfinished=page.counts.unfinished
-            )
+        titles = Counter(source.title for source in page.sources)
+        return SourceList(
+            sources=tuple(
+                _row(source, is_alone=titles[source.title] == 1) for source in page.sources
+            ),
+            total=page.total,
+            unfinished=page.counts.pending + page.counts.words,
+        )
 
     def add(self, target: str) -> str:
         return self._adder.add(target)
 
-    def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
+    def ask(
+        self, question: str, sources: tuple[str, ...] = ()
+    ) -> Generator[AnswerStep, None, None]:
         """Answer the conversation's next question; other sources start another conversation."""
+        if self._sources.get(self._conversation) != {*sources}:
+            self._conversation = ""
         with _released_connection():
-            scope, conversation = self._scope(), self._conversation
-            if conversation is None or set(conversation.sources) != {*sources}:
-                answer = questions.ask_first(
-                    scope, None, question, collection=self._slug, sources=sources
-                )
-            else:
-                answer = questions.ask(scope, None, conversation, question)
-            self._conversation = answer.conversation
-            yield from questions.respond(scope, None, answer)
+            for step in self._library.answer(
+                question,
+                collection=self._collection,
+                sources=sources,
+                conversation=self._conversation,
+            ):
+                if isinstance(step, AskedEventOut):
+                    self._conversation = str(step.conversation_id)
+                    self._sources[self._conversation] = {*sources}
+                yield step
 
     def start_conversation(self) -> None:
-        self._conversation = None
+        self._conversation = ""
 
     def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
         with _released_connection():
-            page = conversations.list_conversations(
-                self._scope(), None, collection=self._slug, limit=CONVERSATIONS_LIMIT
+            listed = self._library.list_conversations(
+                collection=self._collection, limit=CONVERSATIONS_LIMIT
             )
-            return tuple(
-                EarlierConversation(
-                    id=str(conversation.uuid),
-                    title=conversation.title,
-                    updated_at=f"{timezone.localtime(conversation.updated_at):%d %b %H:%M}",
-                )
-                for conversation in page.conversations
-                if conversation.title
+        self._sources |= {str(row.id): {*map(str, row.sources)} for row in listed}
+        return tuple(
+            EarlierConversation(
+                id=str(conversation.id),
+                title=conversation.title,
+                updated_at=f"{timezone.localtime(conversation.updated_at):%d %b %H:%M}",
             )
+            for conversation in listed
+            if conversation.title
+        )
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         with _released_connection():
-            self._conversation = conversations.find(self._scope(), None, conversation)
-            return tuple(map(turn_of, answers.of_conversation(self._scope(), self._conversation)))
+            replies = self._library.read_conversation(conversation)
+        self._conversation = conversation
+        return tuple(map(Turn.of, replies))
 
     def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
         """Return the links to Cuebase and YouTube, Cuebase first if its server can be reached."""
-        url, youtube = absolute(quote.link), _youtube_links(quote)
-        if settings.OPTIONS["PUBLIC_URL"].is_set or server_lock.find(Path(settings.DATA_DIR)):
-            return (Link(label="Cuebase", url=url), *youtube)
-        return (*youtube, Link(label="Cuebase, while `kb serve` runs", url=url))
+        youtube = (Link(label="YouTube", url=quote.youtube),) if quote.youtube else ()
+        if self._library.is_served:
+            return (Link(label="Cuebase", url=quote.link), *youtube)
+        return (*youtube, Link(label="Cuebase, while `kb serve` runs", url=quote.link))
 
     def close(self) -> None:
         self._adder.close()
 
 
-def turn_of(record: AnswerRecord) -> Turn:
-    """Return a stored answer as a turn."""
-    turn = Turn(question=record.question, claims=list(record.claims))
-    if record.is_running or record.error and not record.claims and not record.note:
-        turn.fail(record.error or "This question is still being answered.", record.hint)
-        return turn
-    turn.quotes = list(map(cited, record.quotes)) or [
-        _nearest(passage, index) for index, passage in enumerate(record.nearest)
-    ]
-    turn.footer = AnswerFooter(
-        is_refusal=not record.claims,
-        parts=record.parts,
-        note=record.note,
-        unready=record.unready,
-        model=record.model,
-        confidence=record.confidence,
-        milliseconds=record.milliseconds or 0.0,
-        trace=record.trace,
-    )
-    return turn
-
-
-def _nearest(passage: Mapping[str, Any], index: int) -> QuoteInContext:
-    return QuoteInContext(
-        label=letter(index),
-        origin=PassageSource(id=UUID(passage["source"]), kind="", title=passage["title"]),
-        locator=Locator(span=(0, 0), start=passage["start"], page=passage["page"]),
-        text=passage["text"],
-        heading=passage["heading"],
-        link=passage["link"],
-    )
-
-
-def _row(source: Source, label: StateLabel, *, mark: str) -> ListedSource:
-    is_busy = bool(source.step and source.total and not source.error)
-    about = (kind_of(source), source.author, source.language, state_of(source, label))
+def _row(source: SourceOut, *, is_alone: bool) -> ListedSource:
+    is_busy = bool(source.step and not source.error)
+    state = str(State(source.state).label)
+    about = (dict(kind_choices())[source.kind], source.channel, source.language, state)
     return ListedSource(
-        id=str(source.uuid),
+        id=str(source.id),
         title=source.title,
-        mark=mark,
-        about=" · ".join(filter(None, about)),
+        mark="" if is_alone else source.language,
+        about=" · ".join(map(str, filter(None, about))),
         is_ready=source.state in (State.WORDS, State.READY),
         progress=f"{source.step} {source.percent} %" if is_busy else "",
         problem=f"{source.error} {source.hint}".strip() if source.error else "",
     )
-
-
-def _youtube_links(quote: QuoteInContext) -> tuple[Link, ...]:
-    if quote.locator.start is None or not quote.origin.url:
-        return ()
-    try:
-        target = parse_target(quote.origin.url)
-    except InvalidUrl:
-        return ()
-    return (Link(label="YouTube", url=watch_url(target.id, at_ms=quote.locator.start)),)
 
 
 @contextlib.contextmanager
@@ -280,7 +227,7 @@ def _summary(target: str, out: str, err: str) -> str:
         ) from None
     problems = report["problems"]
     readable = [paper for paper in report["documents"] if paper["source"]["state"] != State.FAILED]
-    count = report["added"] + report["updated"] + report["unchanged"] + len(readable)
+    count = len(report["videos"]) + len(readable)
     if problems and not count:
         raise KnowledgeBaseError(problems[0]["message"], hint=problems[0]["hint"])
     if report["documents"] and not count:

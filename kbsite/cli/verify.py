@@ -10,15 +10,11 @@ import typer
 from rich.text import Text
 
 from citations.errors import InvalidFilter, SourceNotFound
-from citations.library.filters import Filter
-from citations.quotes import verification
 from citations.schemas.answers import QuoteCheckOut
 from kbsite.cli.options import InCollection, Json, argument, option, video_ids
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, printable, say
-from kbsite.library.database import open_library
 from transcripts.core.errors import InvalidInput
-from transcripts.core.scope import Scope
 
 MAX_LINE: Final = 1_000_000  # bytes
 QUOTE_SHOWN: Final = 300  # characters
@@ -84,20 +80,11 @@ def verify(
             if line.strip()
         )
     collections = (collection,) if collection else ()
-    if remote := chosen_library():
-        with remote:
-            check: Check = partial(remote.verify, collections=collections)
-            are_all_verbatim = _verify_all(check, requests, as_json=as_json)
-    else:
-        check = partial(_verify_here, open_library(), Filter(collections=collections))
+    with chosen_library() as library:
+        check = partial(library.verify, collections=collections)
         are_all_verbatim = _verify_all(check, requests, as_json=as_json)
     if not are_all_verbatim:
         raise typer.Exit(1)
-
-
-def _verify_here(scope: Scope, filter: Filter, quote: str, *, source: str) -> QuoteCheckOut:
-    result = verification.verify(scope, quote, source=source, filter=filter)
-    return QuoteCheckOut.model_validate(result)
 
 
 def _verify_all(check: Check, requests: Iterable[QuoteRequest], *, as_json: bool) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from citations.documents.storage import AddedDocument
 from kbsite import celery
+from kbsite.callers import everything
 from kbsite.library import add_files, indexing, jobs
 from kbsite.library.add_options import (
     STDIN,
@@ -16,26 +17,27 @@ from kbsite.library.add_options import (
     require_address,
     shortened,
 )
-from kbsite.library.add_report import AddOut, Problems
+from kbsite.library.add_report import AddOut, AddReport, Problems
+from kbsite.library.database import open_collection
 from kbsite.library.progress import TaskProgress
 from transcripts.adding import acquisition, storage
 from transcripts.adding.storage import StoredTranscript
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
-from transcripts.models import Collection, Job, Video
+from transcripts.library import activity
+from transcripts.models import Collection, Job, Video, WorkerPulse
 from transcripts.schemas import JobProblem
 
 
 @dataclass(slots=True)
-class LocalReport(Problems):
-    """The results of this machine."""
+class _Addition(Problems):
+    """What was added so far."""
 
     stored: list[StoredTranscript] = field(default_factory=list)
     fetched: list[StorageChange] = field(default_factory=list)
     documents: list[AddedDocument] = field(default_factory=list)
     media: list[Video] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
-    waited: bool = False
     indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
     def store(self, name: str, transcript: StoredTranscript) -> None:
@@ -44,21 +46,16 @@ class LocalReport(Problems):
         if transcript.warning:
             self.problems.append(JobProblem.of(name, transcript.warning))
 
-    def ids(self) -> list[str]:
-        """Return the ids of documents and of recordings, as filters take them."""
-        documents = [str(document.source.uuid) for document in self.documents]
-        return list(dict.fromkeys([*(video.key for video in self._videos()), *documents]))
-
-    def counts(self) -> dict[str, int]:
+    def report(self, *, waited: bool) -> AddReport:
+        activity.annotate(everything(), self.jobs)
         changes = [*(transcript.change for transcript in self.stored), *self.fetched]
-        counts = {str(change): changes.count(change) for change in StorageChange}
-        return {**counts, "skipped": self.skipped}
-
-    def shape(self) -> AddOut:
-        return AddOut.model_validate(
+        videos = [transcript.video for transcript in self.stored]
+        videos += [job.video for job in self.jobs if job.video]
+        added = AddOut.model_validate(
             {
-                **self.counts(),
-                "videos": self._videos(),
+                **{str(change): changes.count(change) for change in StorageChange},
+                "skipped": self.skipped,
+                "videos": list({video.pk: video for video in videos}.values()),
                 "documents": self.documents,
                 "media": [video.key for video in self.media],
                 "jobs": self.jobs,
@@ -67,51 +64,70 @@ class LocalReport(Problems):
                 "failed": self.indexed.failed,
             }
         )
+        notes = tuple(filter(None, (self._waiting(waited=waited), self._indexing())))
+        return AddReport(added=added, failure=self.failure, notes=notes)
 
-    def _videos(self) -> list[Video]:
-        """Return the recordings that were stored or fetched, each once."""
-        stored = (transcript.video for transcript in self.stored)
-        fetched = (job.video for job in self.jobs if job.video)
-        return list({video.pk: video for video in (*stored, *fetched)}.values())
+    def _waiting(self, *, waited: bool) -> str:
+        is_pending = any(not job.is_finished for job in self.jobs)
+        if not is_pending or waited or WorkerPulse.is_alive():
+            return ""
+        return (
+            "No worker is running, so the jobs wait in the queue."
+            " Start one with `kb serve`, or add with --wait."
+        )
+
+    def _indexing(self) -> str:
+        """Say why a source failed, and what is not found by meaning yet."""
+        counts = self.indexed
+        sentences = [f"{counts.error} {counts.hint}".strip()]
+        if counts.words:
+            how = (
+                "the worker embeds them now"
+                if WorkerPulse.is_alive()
+                else "`kb serve` or `kb add --wait` embeds them"
+            )
+            sentences.append(
+                f"{counts.words} can be searched by words so far; for search by meaning, {how}."
+            )
+        return " ".join(filter(None, sentences))
 
 
-def add_targets(
-    collection: Collection, targets: Sequence[str], options: AddOptions, progress: TaskProgress
-) -> LocalReport:
+def add_targets(targets: Sequence[str], options: AddOptions, progress: TaskProgress) -> AddReport:
     """Add all targets; a failing one does not stop the others."""
-    report = LocalReport(waited=options.wait)
+    collection = open_collection(options.collection)
+    addition = _Addition()
     chosen = AddTargets.of(targets, options)
     if chosen.is_pasted:
-        _add_pasted(collection, options, report)
-    _add_paths(collection, chosen.paths, options, report, progress)
+        _add_pasted(collection, options, addition)
+    _add_paths(collection, chosen.paths, options, addition, progress)
     for address in chosen.addresses:
-        _request(collection, address, options, report)
-    if options.wait and report.jobs:
-        report.jobs = jobs.follow(report.jobs, progress)
-        for job in report.jobs:
-            _report_job(job, report)
-    documents = {document.source.pk for document in report.documents}
-    videos = {job.video_id for job in report.jobs if job.is_finished and job.video_id} | {
+        _request(collection, address, options, addition)
+    if options.wait and addition.jobs:
+        addition.jobs = jobs.follow(addition.jobs, progress)
+        for job in addition.jobs:
+            _report_job(job, addition)
+    documents = {document.source.pk for document in addition.documents}
+    videos = {job.video_id for job in addition.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
-        for transcript in report.stored
+        for transcript in addition.stored
         if transcript.change is not StorageChange.UNCHANGED
     }
     if videos or documents:
-        report.indexed = indexing.index(videos, documents, wait=options.wait, progress=progress)
-        for document in report.documents:
+        addition.indexed = indexing.index(videos, documents, wait=options.wait, progress=progress)
+        for document in addition.documents:
             document.source.refresh_from_db()
-    return report
+    return addition.report(waited=options.wait)
 
 
-def _report_job(job: Job, report: LocalReport) -> None:
+def _report_job(job: Job, addition: _Addition) -> None:
     if error := jobs.error_of(job):
-        report.fail(f"{job}", error)
-    report.problems += [JobProblem(**problem) for problem in job.problems]
+        addition.fail(f"{job}", error)
+    addition.problems += [JobProblem(**problem) for problem in job.problems]
     if job.kind == Job.Kind.VIDEO and job.state == Job.State.DONE and job.video:
-        report.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
+        addition.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
 
 
-def _add_pasted(collection: Collection, options: AddOptions, report: LocalReport) -> None:
+def _add_pasted(collection: Collection, options: AddOptions, addition: _Addition) -> None:
     try:
         stored = storage.add_text(
             collection,
@@ -121,21 +137,21 @@ def _add_pasted(collection: Collection, options: AddOptions, report: LocalReport
             tags=options.tags,
         )
     except KnowledgeBaseError as error:
-        report.fail(STDIN, error)
+        addition.fail(STDIN, error)
     else:
-        report.store(STDIN, stored)
+        addition.store(STDIN, stored)
 
 
 def _add_paths(
     collection: Collection,
     paths: Iterable[Path],
     options: AddOptions,
-    report: LocalReport,
+    addition: _Addition,
     progress: TaskProgress,
 ) -> None:
     gathered = add_files.gather(list(paths))
-    report.skipped += gathered.skipped
-    report.problems += gathered.problems
+    addition.skipped += gathered.skipped
+    addition.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
     results = chain(
         add_files.add_captions(collection, gathered.captions, metadata, progress),
@@ -144,20 +160,20 @@ def _add_paths(
     )
     for file, result in results:
         if isinstance(result, StoredTranscript):
-            report.store(str(file.path), result)
+            addition.store(str(file.path), result)
         elif isinstance(result, AddedDocument):
-            report.documents.append(result)
+            addition.documents.append(result)
         elif isinstance(result, Video):
-            report.media.append(result)
+            addition.media.append(result)
         elif file.named:
-            report.fail(str(file.path), result)
+            addition.fail(str(file.path), result)
         else:
-            report.skipped += 1
-            report.problems.append(JobProblem.of(str(file.path), result))
+            addition.skipped += 1
+            addition.problems.append(JobProblem.of(str(file.path), result))
 
 
 def _request(
-    collection: Collection, address: str, options: AddOptions, report: LocalReport
+    collection: Collection, address: str, options: AddOptions, addition: _Addition
 ) -> None:
     try:
         require_address(address)
@@ -171,7 +187,7 @@ def _request(
             every_hours=options.every_hours,
         )
     except InvalidInput as error:
-        report.fail(shortened(address), error)
+        addition.fail(shortened(address), error)
         return
     celery.send(job)
-    report.jobs.append(job)
+    addition.jobs.append(job)

@@ -16,6 +16,9 @@ NAME_SHOWN = 100  # characters
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
+    """How to add; ``collection`` is a slug or name, empty: the default one."""
+
+    collection: str = ""
     tags: tuple[str, ...] = ()
     language: str = ""
     translated: bool = False

@@ -1,4 +1,4 @@
-"""What `kb add` did: one shape, on this machine and with a server."""
+"""What was added: one report, on this machine and with a server."""
 
 from dataclasses import dataclass, field
 
@@ -40,3 +40,22 @@ class Problems:
         """Record a problem with a target that was named."""
         self.problems.append(JobProblem.of(name, error))
         self.failure = self.failure or error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddReport:
+    """What was added; ``notes`` tell whoever added it what else happens to it.
+
+    ``failure`` is the first problem with a target that was named.
+    """
+
+    added: AddOut
+    failure: KnowledgeBaseError | None = None
+    notes: tuple[str, ...] = ()
+
+    def ids(self) -> list[str]:
+        """Return the ids of documents and of recordings, as filters take them."""
+        videos = (video.id for video in self.added.videos)
+        fetched = (job.video_id for job in self.added.jobs if job.video_id)
+        documents = (str(document.source.id) for document in self.added.documents)
+        return list(dict.fromkeys([*videos, *fetched, *documents]))

@@ -1,8 +1,7 @@
 """What a program can do with a library, wherever it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -10,14 +9,24 @@ from typing import Any, Literal, Self, TypeAlias
 from citations.answers.answer import Progress
 from citations.library.filters import Filter
 from citations.passages import SearchMode
-from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
-from citations.schemas.search import SearchOut
-from transcripts.text.timecodes import milliseconds
+from citations.schemas.answers import (
+    AskedEventOut,
+    ClaimEventOut,
+    QuoteCheckOut,
+    ReplyOut,
+    TracedReplyOut,
+)
+from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.search import SearchOut, SourceOut, SourcesOut
+from kbsite.library.add_options import AddOptions
+from kbsite.library.add_report import AddReport
+from kbsite.library.progress import TaskProgress
+from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
 Target = str | PathLike[str]
-AnswerStep: TypeAlias = Progress | ClaimOut | TracedReplyOut
-"""A step of an answer: a stage begins, a claim was checked; at the end the whole answer."""
+AnswerStep: TypeAlias = AskedEventOut | Progress | ClaimEventOut | TracedReplyOut
+"""A step of an answer: it has ids, a stage begins, a claim was checked; at the end all of it."""
 
 
 class Library(ABC):
@@ -42,8 +51,19 @@ class Library(ABC):
         The content of a file decides whether it is a transcript or a document. ``wait`` until it
         is found by words and by meaning; else an address returns no id yet.
         """
-        about = {"title": title, "language": language, "tags": tuple(tags)}
-        return self._add(fspath(target), collection, wait=wait, **about)
+        options = AddOptions(
+            collection=collection, title=title, language=language, tags=tuple(tags), wait=wait
+        )
+        report = self.add_all([fspath(target)], options, TaskProgress())
+        if report.failure:
+            raise report.failure
+        return report.ids()
+
+    @abstractmethod
+    def add_all(
+        self, targets: Sequence[str], options: AddOptions, progress: TaskProgress
+    ) -> AddReport:
+        """Add files, folders and addresses; one that fails does not stop the others."""
 
     def search(
         self,
@@ -51,46 +71,52 @@ class Library(ABC):
         *,
         limit: int = 10,
         mode: Mode = "both",
-        collections: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        channels: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        since: date | None = None,
-        until: date | None = None,
-        start: float | None = None,
-        end: float | None = None,
         rerank: bool = True,
         explain: bool = False,
         find: str = "",
+        **filter: Any,
     ) -> SearchOut:
         """Return the passages that answer a query best, best first.
 
-        A filter matches any of its values; all filters must match. ``since`` and ``until`` are
-        days of publication, ``start`` and ``end`` seconds in recordings. ``explain`` fills
-        ``dropped`` and each ``explanation``; ``find`` (a chunk, a link, or words of a passage)
-        fills ``traced``.
+        ``filter`` takes what ``Filter`` has: ``collections``, ``sources``, ``speakers`` and so on.
+        Any value of a part matches; all parts must match. Times are seconds in recordings.
+        ``explain`` fills ``dropped`` and each ``explanation``; ``find`` (a chunk, a link, or words
+        of a passage) fills ``traced``.
         """
-        filter = Filter(
-            collections=tuple(collections),
-            sources=tuple(sources),
-            kinds=tuple(kinds),
-            channels=tuple(channels),
-            tags=tuple(tags),
-            languages=tuple(languages),
-            since=since,
-            until=until,
-            start=milliseconds(start),
-            end=milliseconds(end),
-        )
         options = {"limit": limit, "mode": SearchMode(mode), "rerank": rerank, "explain": explain}
-        return self._search(query, filter, **options, find=find)
+        return self._search(query, Filter(**filter), **options, find=find)
+
+    @abstractmethod
+    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        """Return the sources with these ids, or of these videos, as far as they exist by now."""
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
         collections = (collection,) if collection else ()
         return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
+
+    @abstractmethod
+    def answer(
+        self,
+        question: str,
+        *,
+        collection: str = "",
+        sources: Sequence[str] = (),
+        conversation: str = "",
+    ) -> Iterator[AnswerStep]:
+        """Answer a question step by step, and keep the answer among the user's conversations: in
+        this one (an id), about its sources, by default in a new one.
+        """
+
+    @abstractmethod
+    def list_conversations(
+        self, *, collection: str = "", limit: int = 25
+    ) -> list[ConversationSummaryOut]:
+        """Return the user's own conversations, about a collection if one is given, latest first."""
+
+    @abstractmethod
+    def read_conversation(self, conversation: str) -> list[TracedReplyOut]:
+        """Return the answers of a conversation (an id), in order."""
 
     def verify(
         self, quote: str, *, source: str = "", collections: Sequence[str] = ()
@@ -99,11 +125,26 @@ class Library(ABC):
         return self._verify(quote, source, Filter(collections=tuple(collections)))
 
     @abstractmethod
-    def close(self) -> None:
-        """Let go of the library; later calls fail."""
+    def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
+        """Return the newest sources with all of the words in title, author or recording's id."""
 
     @abstractmethod
-    def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]: ...
+    def search_recording(
+        self, video_id: str, query: str, *, collection: str = "", language: str = ""
+    ) -> VideoSearchOut:
+        """Return the segments of a recording that have a query's words, best first.
+
+        Its transcript is enough: it need not be indexed.
+        """
+
+    @property
+    @abstractmethod
+    def is_served(self) -> bool:
+        """Whether the addresses of its pages can be opened now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the library; later calls fail."""
 
     @abstractmethod
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
@@ -112,7 +153,7 @@ class Library(ABC):
     def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
 
     @abstractmethod
-    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut: ...
+    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self

@@ -46,7 +46,7 @@ def is_due(job: Job | JobOut) -> bool:
     return job.finished_at is None and not is_postponed
 
 
-def place_text(job: Job) -> str:
+def place_text(job: Job | JobOut) -> str:
     """Return how many jobs have their turn before this one, if it waits for its turn."""
     return f"{job.jobs_before} before this" if job.jobs_before else ""
 

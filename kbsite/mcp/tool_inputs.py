@@ -4,22 +4,22 @@ A cursor belongs to one question and grants no access.
 """
 
 import hashlib
-from dataclasses import replace
-from datetime import date
 from typing import Annotated, Any, Final, Literal
 
 from django.conf import settings
 from django.core import signing
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
-from citations.formats import KINDS, one_of
 from citations.library.filters import Filter
+from citations.schemas.filters import LISTS, MAX_LIMIT, SearchIn, SourceFilterIn
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
 from transcripts.core.errors import InvalidCursor
 from transcripts.core.languages import code_of
-from transcripts.text.timecodes import milliseconds
+from transcripts.schemas import Text
 
 MAX_CURSOR = 500  # characters
 _SALT = "kbsite.mcp.cursor"
@@ -28,30 +28,25 @@ NEVER_ZERO = ("chunkSize", "endTime", "maxResults", "maxTokens", "newest")
 ANY: Final = "any"
 
 
-def _storable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("is not valid Unicode") from None
-    if "\0" in text:
-        raise ValueError("contains a NUL character")
-    return text
-
-
 def _text(longest: int, description: str, *, shortest: int = 0) -> Any:
     return Field(min_length=shortest, max_length=longest, description=description)
 
 
-Text = Annotated[str, AfterValidator(_storable)]
 VideoId = Annotated[Text, _text(2048, "Id of the recording, or its YouTube address.", shortest=1)]
 Language = Annotated[Text, _text(35, "Code such as en or en.auto. Default: the best there is.")]
 CollectionName = Annotated[Text, _text(120, "Only this collection (slug or name).")]
 TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or name).")]
-Channel = Annotated[Text, _text(200, "Only this channel or author.")]
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
-OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en.")]
-Kind = Annotated[str, one_of(ANY, *KINDS), Field(description="Only sources of this kind.")]
-Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+# What the parts of a search are called here, where REST has other names.
+_NAMES: Final = {part: name for name, part in LISTS.items()} | {
+    "start": "start_time",
+    "end": "end_time",
+    "limit": "max_results",
+}
+
+
+def _argument(name: str) -> str:
+    return to_camel(_NAMES.get(name, name))
 
 
 class Arguments(ArgModelBase):
@@ -74,12 +69,35 @@ class Arguments(ArgModelBase):
             return arguments
         fills = any(_is_zero(arguments.get(name)) for name in NEVER_ZERO)
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
+        several = {field.alias for field in cls.model_fields.values() if field.default == ()}
         return {
-            name: _without_blanks(value)
+            name: [value] if name in several and isinstance(value, str) else _without_blanks(value)
             for name, value in arguments.items()
             if name not in optional
-            or not (value is None or value == "" or (fills and _is_zero(value)))
+            or not (
+                value in (None, "")
+                or (name in several and value == ANY)
+                or (fills and _is_zero(value))
+            )
         }
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe a part of a filter as one value, which is enough for a call."""
+        described = super().__get_pydantic_json_schema__(schema, handler)
+        for field in cls.model_fields.values():
+            if field.default == ():
+                part = described["properties"][str(field.alias)]
+                value = part.pop("items")
+                if "enum" in value:
+                    value = {"enum": [ANY, *value["enum"]], "type": "string", "default": ANY}
+                described["properties"][str(field.alias)] = {
+                    "description": part["description"],
+                    **value,
+                }
+        return described
 
     @property
     def budget(self) -> int:
@@ -164,63 +182,19 @@ class ListTranscripts(PagedInput):
     max_results: Annotated[int, Field(ge=1, le=100, description="Recordings on one page.")] = 20
 
 
-class SourceFilterInput(PagedInput):
-    """Arguments of a tool that filters sources."""
+class SearchKnowledgeBase(PagedInput, SearchIn):
+    model_config = ConfigDict(alias_generator=_argument)
 
-    collection: CollectionName = ""
-    kind: Kind = ANY
-    channel: Channel = ""
-    tag: Tag = ""
-    language: OneLanguage = ""
-
-    @property
-    def filter(self) -> Filter:
-        return Filter(
-            collections=_values(self.collection),
-            kinds=_values(self.kind),
-            channels=_values(self.channel),
-            tags=_values(self.tag),
-            languages=_values(self.language),
-        )
-
-
-class SearchKnowledgeBase(SourceFilterInput):
-    query: Annotated[
-        Text, _text(1000, 'A question, or words; "a phrase" must occur, -word must not.')
-    ]
-    mode: Annotated[
-        Literal["both", "words", "meaning"],
-        Field(description="By words and meaning, by words alone, by meaning alone."),
-    ] = "both"
-    source_id: Annotated[
-        Text, _text(100, "Only in this source: an id that list_sources or a hit gave.")
-    ] = ""
     video_id: Annotated[
         Text, _text(500, "Only in this recording: its id, or its address at YouTube.")
     ] = ""
-    since: Annotated[
-        date | None, Field(description="Published on this day (2024-01-31) or later.")
-    ] = None
-    until: Annotated[date | None, Field(description="Published on this day or earlier.")] = None
-    start_time: Annotated[
-        Seconds, Field(description="Of recordings, only what is said from this second on.")
-    ] = None
-    end_time: Annotated[
-        Seconds, Field(description="Of recordings, only what is said up to this second.")
-    ] = None
-    max_results: Annotated[int, Field(ge=1, le=50, description="Passages on one page.")] = 8
-    explain: Annotated[bool, Field(description="Explain each score.")] = False
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Passages on one page.")] = 8
 
     @property
     def filter(self) -> Filter:
-        return replace(
-            super().filter,
-            sources=_values(self.source_id) + _values(self.video_id),
-            since=self.since,
-            until=self.until,
-            start=milliseconds(self.start_time),
-            end=milliseconds(self.end_time),
-        )
+        filter = Filter.of(self)
+        videos = (self.video_id,) if self.video_id else ()
+        return filter.model_copy(update={"sources": filter.sources + videos})
 
 
 class ConnectorSearch(Arguments):
@@ -271,7 +245,9 @@ class VerifyQuote(Arguments):
     collection: CollectionName = ""
 
 
-class ListSources(SourceFilterInput):
+class ListSources(PagedInput, SourceFilterIn):
+    model_config = ConfigDict(alias_generator=_argument)
+
     query: Annotated[Text, _text(1000, "Words that title, author or recording's id contain.")] = ""
     state: Annotated[
         Literal["any", "pending", "words", "ready", "failed"],
@@ -324,10 +300,6 @@ def read_cursor(cursor: str, question: str) -> tuple[int, str]:
             hint="Repeat the call that returned it with the same arguments and the cursor.",
         )
     return offset, of
-
-
-def _values(value: str | None) -> tuple[str, ...]:
-    return (value,) if value and value != ANY else ()
 
 
 def _is_zero(value: Any) -> bool:

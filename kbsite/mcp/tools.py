@@ -14,9 +14,9 @@ from mcp_types import CallToolResult, Icon, ToolAnnotations
 from citations.library import sources
 from citations.library.filters import Filter
 from citations.notebook import answers, conversations, questions
-from citations.passages import SearchMode
 from citations.quotes import verification
 from citations.schemas.answers import ReplyOut
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import pipeline
 from kbsite.callers import SignedInCaller
 from kbsite.mcp import (
@@ -135,12 +135,12 @@ def search_knowledge_base(by: SignedInCaller, arguments: tool_inputs.SearchKnowl
     results = pipeline.search(
         by.scope,
         arguments.query,
-        mode=SearchMode(arguments.mode),
-        limit=pipeline.MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
+        mode=arguments.mode,
+        limit=MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
         filter=arguments.filter,
         explain=arguments.explain,
         for_readers=True,
-        shown=slice(offset, offset + arguments.max_results),
+        shown=slice(offset, offset + arguments.limit),
     )
     return render_search.render_search(results, arguments)
 
@@ -211,7 +211,7 @@ def list_sources(by: SignedInCaller, arguments: tool_inputs.ListSources) -> str:
     """
     page = sources.list_sources(
         by.scope,
-        arguments.filter,
+        Filter.of(arguments),
         words=arguments.query,
         state="" if arguments.state == tool_inputs.ANY else arguments.state,
         offset=arguments.position[0],

@@ -17,8 +17,8 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
-from citations.answers.answer import Event
 from citations.formats import NAMES
+from kbsite.library.base import AnswerStep
 from kbsite.tui import panels
 from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
@@ -43,7 +43,7 @@ class AnswerUpdate(Message):
     """An event of an answer, or the error that ends it. Neither: no more events follow."""
 
     view: panels.TurnView
-    event: Event | None = None
+    event: AnswerStep | None = None
     error: KnowledgeBaseError | None = None
 
 
@@ -170,8 +170,8 @@ class CuebaseApp(App[None]):
 
     def action_show_trace(self) -> None:
         turn = self._conversation.current
-        if turn is not None and turn.footer is not None:
-            self.push_screen(TextDialog("How this answer was made", trace_content(turn.footer)))
+        if turn is not None and turn.reply is not None:
+            self.push_screen(TextDialog("How this answer was made", trace_content(turn.reply)))
 
     # Sources
 

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
-from citations.answers.answer import Event
+from kbsite.library.base import AnswerStep
 from kbsite.tui.turns import QuoteInContext, Turn
 
 
@@ -60,7 +60,9 @@ class Notebook(Protocol):
     def add(self, target: str) -> str:
         """Add an address, a file or a folder; return a summary. May take minutes."""
 
-    def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
+    def ask(
+        self, question: str, sources: tuple[str, ...] = ()
+    ) -> Generator[AnswerStep, None, None]:
         """Answer the conversation's next question from these sources (ids), by default all."""
 
     def start_conversation(self) -> None:

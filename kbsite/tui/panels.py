@@ -11,7 +11,6 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from citations.passages import place
 from kbsite.tui.notebook import Link, ListedSource, SourceList
 from kbsite.tui.turns import QuoteInContext, Turn, printable, turn_content
 
@@ -188,13 +187,12 @@ class DetailsPanel(VerticalScroll):
         super().__init__(Static(NOTHING_CHOSEN, markup=False), id="details")
 
     def show_quote(self, quote: QuoteInContext, links: Sequence[Link]) -> None:
-        title = f"[{quote.label}] {_one_line(quote.origin.title)}"
+        title = f"[{quote.label}] {_one_line(quote.title)}"
         prefix = f"… {_from_word(_one_line(quote.prefix))}" if quote.prefix else ""
         suffix = f"{_to_word(_one_line(quote.suffix))} …" if quote.suffix else ""
-        about = filter(None, (_one_line(quote.heading), _one_line(quote.origin.author)))
+        about = filter(None, (_one_line(quote.heading), _one_line(quote.channel)))
         self._show(
-            Content.styled(title, "bold $primary")
-            + Content.styled(f"  {place(quote.locator)}", "dim"),
+            Content.styled(title, "bold $primary") + Content.styled(f"  {quote.place}", "dim"),
             Content.styled(prefix, "dim")
             + Content.styled(_one_line(quote.text), "bold")
             + Content.styled(suffix, "dim"),

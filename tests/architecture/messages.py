@@ -79,7 +79,7 @@ def _sentences(tree: ast.AST, errors: set[str]) -> Iterator[str]:
                 yield from _texts(value)
             case ast.keyword(arg="message", value=ast.Constant(value=str(text))):
                 yield from [text] if text.endswith(".") else []  # others are no sentences
-            case ast.keyword(arg="note" | "notes" | "step" | "target", value=value):
+            case ast.keyword(arg="note" | "notes" | "page_label" | "step" | "target", value=value):
                 yield from _texts(value)
 
 

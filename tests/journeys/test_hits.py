@@ -7,6 +7,7 @@ from django.test import Client
 from citations.models import Source
 from kbsite import boot
 from kbsite.callers import SignedInCaller, everything
+from kbsite.library.local import LocalLibrary
 from kbsite.mcp import tool_inputs, tools
 from tests.kbsite.cli.conftest import run_here
 from tests.makers import make_source, make_video
@@ -27,14 +28,17 @@ def talk(collection: Collection) -> Source:
 def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     page: Client, owner: User, talk: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs
+    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and goes on
+    monkeypatch.setattr(LocalLibrary, "close", lambda _: None)
     place = f"0:{SECOND}–0:10"
     caller = SignedInCaller(user=owner, scope=everything())
 
     (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]
     printed = run_here("search", "rare").out
-    answer = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
+    answer = tools.search_knowledge_base(
+        caller, tool_inputs.SearchKnowledgeBase.model_validate({"query": "rare"})
+    )
     listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
     html = page.get("/search/?q=rare&mode=words").content.decode()
 
@@ -52,7 +56,8 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
 def test_every_door_shows_the_whole_extent_of_neighbours_that_became_one_hit(
     page: Client, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs
+    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and goes on
+    monkeypatch.setattr(LocalLibrary, "close", lambda _: None)
     said = ["A rare word comes.", "It was long in coming. A rare word is rare, a rare one."]
     cues = [
         Cue(start=10_000 * number, end=10_000 * number + 10_000, text=text)

@@ -20,10 +20,11 @@ from citations.documents import storage as document_storage
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Chunk, Node, Source
-from citations.notebook import conversations, export
+from citations.notebook import answers, conversations, export
 from citations.notebook.export import ExportFormat
 from citations.outline import storage as outline_storage
 from citations.quotes import verification
+from citations.schemas.answers import TracedReplyOut
 from citations.search import pipeline as search_pipeline
 from kbsite.tui.turns import Turn, turn_content
 from tests.citations.talks import ask
@@ -211,10 +212,10 @@ def test_exports_and_the_terminal_link_to_nothing_foreign(
     for form in (ExportFormat.BIBTEX, ExportFormat.CSL):
         text = export.export(scope, conversation.owner, conversation, form).text
         assert not re.search(rf'(?i)\burl"?\s*[=:]\s*["{{][^"}}]*{EVIL}', text)
-    turn = Turn(question=QUESTION)
-    for event in ask(scope, owner, conversations.begin(scope, owner), QUESTION):
-        turn.apply(event)
-    shown = turn_content(turn)
+    another = conversations.begin(scope, owner)
+    list(ask(scope, owner, another, QUESTION))
+    (record,) = answers.of_conversation(scope, another)
+    shown = turn_content(Turn.of(TracedReplyOut.model_validate(record)))
     assert not [span for span in shown.spans if re.search("click|link", str(span.style))]
     assert "\x1b" not in shown.plain
 

@@ -23,7 +23,9 @@ def options() -> list[str]:
     return [next(name for name in option.opts if name.startswith("--")) for option in narrowing]
 
 
-@pytest.mark.parametrize("parameter", sorted(LibrarySearchIn.model_fields))
+@pytest.mark.parametrize(
+    "parameter", sorted(field.alias or name for name, field in LibrarySearchIn.model_fields.items())
+)
 def test_the_page_names_every_parameter(parameter: str) -> None:
     assert f"`{parameter}`" in PAGE.partition("## Over REST")[2]
 

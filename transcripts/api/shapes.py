@@ -1,7 +1,6 @@
 """Inputs of the operations on transcripts and jobs, and what only they answer."""
 
-import re
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from ninja import Field, Path, Schema
@@ -18,17 +17,10 @@ from transcripts.core.languages import code_of
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.library import reading as library
 from transcripts.library.exports import TranscriptFormat
-from transcripts.schemas import ProblemOut
+from transcripts.schemas import ProblemOut, SlugOrName, Text
 from transcripts.text.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
 
 BIGGEST_ID = 2**63 - 1
-_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-
-
-def _storable(text: str) -> str:
-    if _UNSTORABLE.search(text):
-        raise ValueError("NUL and lone surrogates cannot be stored")
-    return text
 
 
 def _filled(text: str) -> str:
@@ -43,13 +35,11 @@ def _whole(value: Any) -> Any:
     return value
 
 
-Text = Annotated[str, AfterValidator(_storable)]
 Filled = Annotated[Text, StringConstraints(min_length=1), AfterValidator(_filled)]
 Id = Annotated[UUID, Strict(False)]  # JSON has no type of its own for it
 Whole = BeforeValidator(_whole)  # of a Literal, which would take true for 1
 Title = Annotated[Text, StringConstraints(max_length=300)]
 Words = Annotated[Text, StringConstraints(max_length=200)]
-SlugOrName = Annotated[Text, StringConstraints(max_length=120)]  # of a collection
 Language = Annotated[
     Text,
     StringConstraints(max_length=35),

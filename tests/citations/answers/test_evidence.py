@@ -248,7 +248,7 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
             other.pk,
         }
         narrowed = answer_evidence.find(
-            scope, part, filter=Filter(sources=(str(mine.uuid),), start=30_000, end=110_000)
+            scope, part, filter=Filter(sources=(str(mine.uuid),), start=30, end=110)
         )
         assert narrowed.evidence
         assert {passage.source for passage in narrowed.evidence} == {mine.pk}

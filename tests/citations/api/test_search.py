@@ -121,12 +121,15 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
         ("since=2000-01-01&until=2030-01-01", []),
         ("end=5", ["Learning"]),
         ("start=10&end=19.5", ["Baking"]),
+        ("speaker=ann%20lee", ["Baking"]),
+        ("speaker=Ann%20Lee&speaker=Bo&channel=Ada", []),
         ("limit=1", ["Learning"]),
     ],
 )
 def test_a_search_is_narrowed(
     asking: Client, talks: list[Source], query: str, expected: list[str]
 ) -> None:
+    talks[1].chunks.update(speaker="Ann Lee")
     response = asking.get(f"{V1}search?mode=words&q=network+networks+learn&{query}")
     assert sorted({passage["title"] for passage in response.json()["passages"]}) == expected
 

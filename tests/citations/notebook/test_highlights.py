@@ -251,7 +251,7 @@ def test_the_list_is_narrowed_by_each_part(
         filter = HighlightFilter(since=since, until=until)
         assert highlights.list_highlights(scope, owner, filter).total == count
     with pytest.raises(InvalidFilter):
-        highlights.list_highlights(scope, owner, HighlightFilter(color="red"))
+        HighlightFilter.model_validate({"color": "red"})
 
 
 def test_the_list_has_pages(scope: Scope, owner: User, talk: Source) -> None:

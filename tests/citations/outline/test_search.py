@@ -69,6 +69,17 @@ def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
     assert of(NOTHING).nodes == []
 
 
+def test_of_a_speaker_only_what_nobody_else_says_stands_for_the_whole(
+    collection: Collection, scope: Scope
+) -> None:
+    source = lecture(collection, "entropy", "whales")
+    source.chunks.update(speaker="Ann Lee")
+    filter = Filter(speakers=("Ann Lee",))
+    assert Level.DOCUMENT in {node.level for node, _ in of(scope, filter=filter).nodes}
+    source.chunks.filter(ordinal=0).update(speaker="Bo Chen")
+    assert all(node.first > 0 for node, _ in of(scope, filter=filter).nodes)
+
+
 def test_a_video_is_told_of_in_the_language_of_the_question(
     collection: Collection, scope: Scope
 ) -> None:

@@ -609,7 +609,7 @@ def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: 
     )
     assert {passage.origin.title for passage in by_channel.passages} == {"One"}
     late = search_pipeline.search(
-        scope, "entropy", mode=mode, filter=Filter(sources=(str(wanted.uuid),), start=12_000)
+        scope, "entropy", mode=mode, filter=Filter(sources=(str(wanted.uuid),), start=12)
     )
     assert texts(late) == ["Entropy late."]
     assert (
@@ -621,16 +621,41 @@ def test_filters_hold_in_every_mode(scope: Scope, collection: Collection, mode: 
 @pytest.mark.parametrize(
     ("filter", "error"),
     [
-        (Filter(kinds=("film",)), InvalidFilter),
-        (Filter(sources=("nothing",)), SourceNotFound),
-        (Filter(collections=("nowhere",)), CollectionNotFound),
+        ({"kinds": ["film"]}, InvalidFilter),
+        ({"colour": "red"}, InvalidFilter),
+        ({"tags": ["x"] * 101}, InvalidFilter),
+        ({"start": -1}, InvalidFilter),
+        ({"sources": ["nothing"]}, SourceNotFound),
+        ({"collections": ["nowhere"]}, CollectionNotFound),
     ],
 )
 def test_a_filter_that_names_nothing_is_refused(
-    scope: Scope, filter: Filter, error: type[Exception]
+    scope: Scope, filter: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        by_words(scope, "entropy", filter=filter)
+        by_words(scope, "entropy", filter=Filter(**filter))
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_a_search_for_what_a_speaker_says_finds_nothing_else(
+    scope: Scope, collection: Collection, mode: SearchMode
+) -> None:
+    talk = make_source(
+        make_video(collection, key="talk"),
+        texts=["Entropy grows.", "Entropy is a count.", "Entropy of both."],
+    )
+    for ordinal, name in enumerate(("Ann Lee", "Bo Chen")):
+        talk.chunks.filter(ordinal=ordinal).update(speaker=name)
+    embed(talk, make_source(make_video(collection, key="other"), texts=["Entropy elsewhere."]))
+
+    def said_by(*names: str, **more: Any) -> list[str]:
+        filter = Filter(speakers=names, **more)
+        return sorted(texts(search_pipeline.search(scope, "entropy", mode=mode, filter=filter)))
+
+    assert said_by("ann lee") == ["Entropy grows."]
+    assert said_by("Ann Lee", "Bo Chen") == ["Entropy grows.", "Entropy is a count."]
+    assert said_by("Ann Lee", sources=("other",)) == []
+    assert said_by("Ann") == []
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))

@@ -247,6 +247,18 @@ def test_values_that_are_chosen_are_offered_no_more(page: Client, source: Source
     assert '<option value="Lecture Hall">' not in html
 
 
+def test_speakers_are_offered_where_captions_name_some(page: Client, source: Source) -> None:
+    assert 'name="speaker"' not in text_of(page.get("/search/?q=network&mode=words"))
+    source.chunks.filter(ordinal=0).update(speaker="Ann Lee")
+    assert '<option value="Ann Lee">' in text_of(page.get("/search/?q=network&mode=words"))
+    response = page.get("/search/?q=network&mode=words&speaker=Ann+Lee")
+    assert hits(response) == [TEXTS[0]]
+    assert "Remove the filter Speaker: Ann Lee" in text_of(response)
+    nobody = page.get("/search/?q=network&mode=words&speaker=Nobody")
+    assert "Nothing found" in text_of(nobody)
+    assert 'href="/search/?q=network&amp;mode=words"' in text_of(nobody)
+
+
 def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(
     page: Client, source: Source, collection: Collection
 ) -> None:
@@ -326,7 +338,7 @@ def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(
 
 
 def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:
-    values = "collection=x&source=s&kind=pdf&kind=video&channel=c&tag=t&language=en"
+    values = "collection=x&kind=pdf&kind=video&channel=c&tag=t&language=en&source=s&speaker=p"
     bounds = "since=2024-01-02&until=2024-02-03&start=1%3A00&end=1%3A01%3A00"
     said = f"q=a+%22b+c%22+-d&mode=meaning&{values}&{bounds}&limit=30"
     assert SearchForm(QueryDict(said)).parameters().address == said

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from kbsite import boot
 from kbsite.cli.app import app
+from kbsite.library.local import LocalLibrary
 from tests.instance import Instance
 from tests.makers import caption_json, make_cues
 from tests.programs import run_python
@@ -44,6 +45,7 @@ def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
     monkeypatch.setattr(
         boot, "boot", lambda **_: None
     )  # the tests' database runs, and Django is set up
+    monkeypatch.setattr(LocalLibrary, "close", lambda _: None)  # and goes on
 
     return run_here
 

@@ -1,23 +1,22 @@
 """ask, and what `kb tui` shows of a library."""
 
 import sys
-from collections.abc import Callable
 from uuid import UUID
 
 import pytest
 
-from citations.answers.answer import FinalEvent
+from citations.answers.answer import Quote
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.passages import Locator, PassageSource
-from kbsite.callers import everything
+from citations.schemas.answers import QuotationOut, TracedReplyOut
 from kbsite.cli.tui import Adder, LibraryNotebook
-from kbsite.tui.turns import QuoteInContext
+from kbsite.library.local import LocalLibrary
+from kbsite.tui.turns import cited
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_video
 from transcripts.core.errors import KnowledgeBaseError
-from transcripts.core.scope import Scope
 from transcripts.models import Collection
 from transcripts.text.cues import Cue
 
@@ -99,17 +98,13 @@ def test_the_interface_wants_a_terminal(kb: Kb) -> None:
     assert "needs a terminal" in kb("tui", code=2).err
 
 
-def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> None:
+def test_the_notebook_lists_asks_and_goes_on(kb: Kb, library: Collection) -> None:
     document = make_document(library, ["The governor keeps the speed even."], title="Turbines")
-    notebook = LibraryNotebook(everything)
+    notebook = LibraryNotebook(LocalLibrary())
     assert [source.title for source in notebook.list_sources().sources] == ["Turbines"]
     assert notebook.list_sources("nothing").total == 0
-    replies = [
-        event
-        for event in notebook.ask(QUESTION, (str(document.uuid),))
-        if isinstance(event, FinalEvent)
-    ]
-    assert len(replies) == 1
+    steps = list(notebook.ask(QUESTION, (str(document.uuid),)))
+    assert sum(isinstance(step, TracedReplyOut) for step in steps) == 1
     (earlier,) = notebook.earlier_conversations()
     assert earlier.title == QUESTION
     (turn,) = notebook.resume(earlier.id)
@@ -121,26 +116,30 @@ def test_the_notebook_lists_asks_and_goes_on(db: None, library: Collection) -> N
         list(notebook.ask("!"))
 
 
-def test_a_place_opens_on_youtube_and_here(db: None, library: Collection) -> None:
-    scope: Callable[[], Scope] = everything
+def test_a_place_opens_on_youtube_and_here(kb: Kb) -> None:
     origin = PassageSource(
         id=UUID(int=1), kind="video", title="T", url="https://www.youtube.com/watch?v=dQw4w9WgXcQ"
     )
-    place = QuoteInContext(
-        label="1",
+    quote = Quote(
+        number=1,
+        source=1,
         origin=origin,
         locator=Locator(span=(0, 1), start=12_500),
         text="t",
+        prefix="",
+        suffix="",
+        digest="d",
         link="/videos/1/?t=12s",
     )
-    links = {link.url for link in LibraryNotebook(scope).links(place)}
+    shown = cited(QuotationOut.model_validate(quote))
+    links = {link.url for link in LibraryNotebook(LocalLibrary()).links(shown)}
     assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=12s" in links
     assert any(url.endswith("/videos/1/?t=12s") for url in links)
 
 
-REPORT = '{"added": 1, "updated": 0, "unchanged": 0, "documents": [], "jobs": [], "problems": []}'
+REPORT = '{"videos": [{"id": "talk"}], "documents": [], "jobs": [], "problems": []}'
 PROBLEM = '{"message": "It is broken.", "hint": "Mend it."}'
-EMPTY = REPORT.replace('"added": 1', '"added": 0')
+EMPTY = REPORT.replace('{"id": "talk"}', "")
 REFUSED = EMPTY.replace("[]}", f"[{PROBLEM}]}}")
 BROKEN = EMPTY.replace(
     '"documents": []',

@@ -136,7 +136,7 @@ def test_quotes_of_a_file_are_checked_on_the_server(terminal: Terminal, tmp_path
     assert "Line 2: There is no source “nowhere”." in done.err
 
 
-@pytest.mark.parametrize("command", ["list", "serve", "doctor", "tui", "db"])
+@pytest.mark.parametrize("command", ["list", "serve", "doctor", "db"])
 def test_other_commands_say_that_they_work_on_this_machine(
     terminal: Terminal, command: str
 ) -> None:

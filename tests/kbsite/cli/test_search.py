@@ -54,6 +54,8 @@ def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Sou
         (["--channel", "ADA"], ["Learning"]),
         (["--kind", "video"], ["Baking", "Learning"]),
         (["--kind", "pdf"], []),
+        (["--speaker", "Ann Lee"], ["Baking"]),
+        (["--speaker", "Nobody"], []),
         (["--collection", "library"], ["Baking", "Learning"]),
         (["--tag", "none"], []),
         (["--language", "en"], ["Baking", "Learning"]),
@@ -67,6 +69,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Sou
 def test_a_search_is_narrowed(
     kb: Kb, talks: list[Source], narrowed: list[str], titles: list[str]
 ) -> None:
+    talks[1].chunks.update(speaker="Ann Lee")
     assert (
         sorted(
             hit["title"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from citations.schemas.answers import AskedEventOut, TracedReplyOut
 from kbsite.library.remote import RemoteLibrary
 from tests import template
 from tests.programs import run_python
@@ -128,6 +129,20 @@ SEARCHES: list[dict[str, Any]] = [
     {"since": date(1999, 1, 1), "until": date(2000, 1, 1)},
     {"rerank": False, "limit": 1, "explain": True},
 ]
+
+
+def test_a_conversation_on_a_server_goes_on_and_is_read(kb: RemoteLibrary) -> None:
+    first, *_, reply = kb.answer("What is exponential backoff?")
+    assert isinstance(first, AskedEventOut)
+    assert isinstance(reply, TracedReplyOut)
+    conversation = str(first.conversation_id)
+    list(kb.answer("And is there a queue?", conversation=conversation))
+    replies = kb.read_conversation(conversation)
+    assert [answer.question for answer in replies] == [reply.question, "And is there a queue?"]
+    assert (replies[0].claims, replies[0].trace) == (reply.claims, reply.trace)
+    assert [str(row.id) for row in kb.list_conversations(limit=1)] == [conversation]
+    assert kb.find_sources("nothing at all").total == 0
+    assert kb.is_served
 
 
 def test_a_server_narrows_a_search_as_this_machine_does(

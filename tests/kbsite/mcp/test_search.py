@@ -47,6 +47,15 @@ def test_neighbouring_passages_are_one_with_its_extent(
     assert "[0:10–0:30]" in reply(result)
 
 
+def test_what_one_speaker_says_is_found_alone(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
+    talks[1].chunks.update(speaker="Ann Lee")
+    for said in ("Ann Lee", ["Ann Lee", "Bo Chen"]):
+        assert titles(search(endpoint, shelf, "network networks", speaker=said)) == {"Baking"}
+    assert titles(search(endpoint, shelf, "network networks", speaker="Bo Chen")) == set()
+
+
 def test_another_spelling_is_offered(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="mising page")
     assert "Did you mean “missing page”?" in text(result)

@@ -15,10 +15,7 @@ from citations.answers.answer import (
     AnswerTrace,
     CheckedQuote,
     Claim,
-    ClaimEvent,
-    Event,
     Evidence,
-    FinalEvent,
     Progress,
     QuestionPart,
     Quote,
@@ -26,6 +23,8 @@ from citations.answers.answer import (
     Route,
 )
 from citations.passages import Locator, PassageSource, Stage
+from citations.schemas.answers import ClaimEventOut, TracedReplyOut
+from kbsite.library.base import AnswerStep
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
@@ -82,7 +81,7 @@ TRACE = AnswerTrace(
     tokens={"input": 1_200},
     notes=("Not re-ranked.",),
 )
-ANSWER = Reply(
+ANSWERED = Reply(
     question="How long?",
     full_question="How long?",
     outcome=AnswerOutcome.ANSWERED,
@@ -92,7 +91,7 @@ ANSWER = Reply(
     confidence=0.81,
     milliseconds=420.0,
 )
-REFUSAL = Reply(
+REFUSED = Reply(
     question="Will it rain?",
     full_question="Will it rain?",
     outcome=AnswerOutcome.REFUSED,
@@ -101,6 +100,7 @@ REFUSAL = Reply(
     note="I cannot find information about rain in the sources.",
     milliseconds=90.0,
 )
+ANSWER, REFUSAL = map(TracedReplyOut.model_validate, (ANSWERED, REFUSED))
 Script = Callable[[Pilot[None]], Awaitable[None]]
 
 
@@ -114,11 +114,11 @@ class FakeNotebook:
             ListedSource(id="1", title=TALK.title, about="video · Ada"),
             ListedSource(id="2", title=BOOK.title, progress="embed 40 %"),
         ]
-        self.events: list[Event | Exception] = [
+        self.events: list[AnswerStep | Exception] = [
             Progress(stage="retrieve"),
-            ClaimEvent(claim=CLAIMS[0], quotes=(WAIT,)),
-            ClaimEvent(claim=CLAIMS[1], quotes=(DOUBLE,)),
-            FinalEvent(reply=ANSWER),
+            ClaimEventOut.of(CLAIMS[0], (WAIT,)),
+            ClaimEventOut.of(CLAIMS[1], (DOUBLE,)),
+            ANSWER,
         ]
         self.questions: list[tuple[str, tuple[str, ...]]] = []
         self.searches: list[str] = []
@@ -141,7 +141,9 @@ class FakeNotebook:
         self.sources.insert(0, ListedSource(id="3", title=target))
         return f"Added: {target}"
 
-    def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
+    def ask(
+        self, question: str, sources: tuple[str, ...] = ()
+    ) -> Generator[AnswerStep, None, None]:
         self.questions.append((question, sources))
         try:
             for event in self.events:
@@ -161,14 +163,10 @@ class FakeNotebook:
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         self.calls.append(f"resumed {conversation}")
-        turn = Turn(question="How long?")
-        turn.apply(FinalEvent(reply=ANSWER))
-        return (turn,)
+        return (Turn.of(ANSWER),)
 
     def links(self, quote: QuoteInContext) -> tuple[Link, ...]:
-        return (
-            (Link(label="Cuebase", url=f"http://127.0.0.1:8000{quote.link}"),) if quote.link else ()
-        )
+        return (Link(label="Cuebase", url=quote.link),) if quote.link else ()
 
     def close(self) -> None:
         self.calls.append("closed")

@@ -8,19 +8,13 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.answers.answer import (
-    AnswerPart,
-    Claim,
-    FinalEvent,
-    Preparation,
-    Progress,
-    UnreadySource,
-)
+from citations.answers.answer import AnswerPart, Claim, Preparation, Progress, UnreadySource
+from citations.schemas.answers import ClaimOut, TracedReplyOut
 from kbsite.tui.notebook import ListedSource
 from kbsite.tui.panels import ConversationPanel, SourcesPanel
-from kbsite.tui.turns import AnswerFooter, Turn, turn_content
+from kbsite.tui.turns import Turn, turn_content
 from tests.kbsite.tui.conftest import (
-    ANSWER,
+    ANSWERED,
     REFUSAL,
     WAIT,
     FakeNotebook,
@@ -127,7 +121,7 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
 def test_a_refusal_says_so_and_shows_what_comes_nearest(
     notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
-    notebook.events = [Progress(stage="retrieve"), FinalEvent(reply=REFUSAL)]
+    notebook.events = [Progress(stage="retrieve"), REFUSAL]
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, "Will it rain?")
@@ -146,7 +140,7 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(
 def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
     notebook: FakeNotebook,
 ) -> None:
-    notebook.hold_before = FinalEvent
+    notebook.hold_before = TracedReplyOut
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, "why", shown="twice the one before. [2]")
@@ -174,7 +168,7 @@ def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot, shown="The database does not answer.")
         await shows(pilot, "Check that it runs.")
-        notebook.events = [FinalEvent(reply=REFUSAL)]
+        notebook.events = [REFUSAL]
         await ask(pilot, "again")
 
     drive(notebook, script)
@@ -342,7 +336,8 @@ def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
     notebook: FakeNotebook,
 ) -> None:
     quote = replace(WAIT, prefix="fuses. Think of it: ", suffix=" Add some chance, or els")
-    notebook.events = [FinalEvent(reply=replace(ANSWER, quotes=(quote, *ANSWER.quotes[1:])))]
+    reply = replace(ANSWERED, quotes=(quote, *ANSWERED.quotes[1:]))
+    notebook.events = [TracedReplyOut.model_validate(reply)]
 
     async def script(pilot: Pilot[None]) -> None:
         await ask(pilot)
@@ -361,25 +356,30 @@ def test_an_empty_library_says_what_to_do_first(notebook: FakeNotebook) -> None:
 
 
 def test_claims_beside_the_first_stand_under_a_line() -> None:
-    claims = [Claim(text="Wait."), Claim(text="Never wait.", is_more=True)]
+    claims = [
+        ClaimOut.model_validate(claim)
+        for claim in (Claim(text="Wait."), Claim(text="Never wait.", is_more=True))
+    ]
     lines = turn_content(Turn("How long?", claims=claims)).plain.splitlines()
     assert lines[:4] == ["❯ How long?", "Wait.", "More from the sources:", "Never wait."]
 
 
 def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_said() -> None:
-    claims = [
-        Claim(text="Ten seconds.", heading="How long?"),
-        Claim(text="The server.", heading="Who?"),
-    ]
-    footer = AnswerFooter(
-        parts=[
+    reply = replace(
+        ANSWERED,
+        question="How long? Why? Who?",
+        claims=(
+            Claim(text="Ten seconds.", heading="How long?"),
+            Claim(text="The server.", heading="Who?"),
+        ),
+        parts=(
             AnswerPart(heading="How long?", is_answered=True, confidence=0.85),
             AnswerPart(heading="Why?", is_answered=False),
             AnswerPart(heading="Who?", is_answered=True),
-        ],
-        unready=[UnreadySource(title="Soup", state=Preparation.READING, collection=1)],
+        ),
+        unready=(UnreadySource(title="Soup", state=Preparation.READING, collection=1),),
     )
-    turn = Turn("How long? Why? Who?", claims=claims, footer=footer)
+    turn = Turn.of(TracedReplyOut.model_validate(reply))
     lines = [line for line in turn_content(turn).plain.splitlines() if line]
     assert lines[1:9] == [
         *("How long?", "confidence 85%", "Ten seconds."),

@@ -1,16 +1,13 @@
-"""`kb add` to the library of a server: files are sent to it, addresses requested."""
+"""Add to the library of a server: files are sent to it, addresses requested."""
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from citations.schemas.search import DocumentOut
-from kbsite.cli.add_report import print_documents, print_problems
-from kbsite.cli.terminal import bar_label, err, note, say
 from kbsite.library import add_files
 from kbsite.library.add_options import (
     STDIN,
@@ -20,15 +17,13 @@ from kbsite.library.add_options import (
     require_address,
     shortened,
 )
-from kbsite.library.add_report import AddOut, Problems
+from kbsite.library.add_report import AddOut, AddReport, Problems
 from kbsite.library.jobs import is_due
-from kbsite.library.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
+from kbsite.library.operations import POLL_SECONDS, ServerOperations, count_unfinished
+from kbsite.library.progress import TaskProgress
 from transcripts.core.error_codes import rebuilt
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 from transcripts.media import files as media
-from transcripts.models import Job
-from transcripts.models.job_parts import failures
-from transcripts.models.jobs import state_text
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 
 MAX_FILES: Final = 100  # of one request, as many as a server takes
@@ -37,18 +32,55 @@ MAX_BYTES: Final = 60_000_000  # of the files of one request; a larger file is s
 IMPORT_SECONDS: Final = 15.0  # for the import of captions without --wait
 
 
-@dataclass(slots=True)
-class RemoteReport(Problems):
-    """The results of a server. ``named`` are the names of the files of the command line; others
-    were in folders.
+def add_targets(
+    server: ServerOperations, targets: Sequence[str], options: AddOptions, progress: TaskProgress
+) -> AddReport:
+    """Add all targets; one that cannot be used does not stop the others."""
+    chosen = AddTargets.of(targets, options)
+    named = frozenset(path.name for path in chosen.paths)
+    addition = _Addition(server=server, options=options, progress=progress, named=named)
+    if chosen.is_pasted:
+        addition.store(pasted_text(), STDIN)
+    addition.add_paths(chosen.paths)
+    for address in chosen.addresses:
+        addition.request(address)
+    addition.follow_jobs()
+    addition.follow_index()
+    return addition.report()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Addition(Problems):
+    """An addition under way. ``named`` are the names of the files of the command line; others were
+    in folders.
     """
 
-    named: frozenset[str] = frozenset()
+    server: ServerOperations
+    options: AddOptions
+    progress: TaskProgress
+    named: frozenset[str]
     videos: list[VideoOut] = field(default_factory=list)
     documents: list[DocumentOut] = field(default_factory=list)
     jobs: list[JobOut] = field(default_factory=list)
     unfinished: int = 0
     failed: int = 0
+
+    def report(self) -> AddReport:
+        names = ("videos", "documents", "jobs", "problems", "skipped", "unfinished", "failed")
+        values = {name: getattr(self, name) for name in names}
+        added = AddOut.model_construct(
+            **values, added=None, updated=None, unchanged=None, media=None
+        )
+        notes = [
+            f"{source.title}: {source.error} {source.hint}".rstrip()
+            for source in (document.source for document in self.documents)
+            if source.error
+        ]
+        if self.unfinished:
+            notes.append(
+                f"The server is still indexing {self.unfinished} of them; `--wait` waits for it."
+            )
+        return AddReport(added=added, failure=self.failure, notes=tuple(notes))
 
     def fail_file(self, path: str | Path, error: KnowledgeBaseError) -> None:
         """Record a problem with a file, of the command line or of a folder."""
@@ -66,92 +98,20 @@ class RemoteReport(Problems):
             self.failure = self.failure or (error if is_named else None)
             self.problems += [] if job.problems else [JobProblem.of(job.target, error)]
 
-    def ids(self) -> list[str]:
-        """Return the ids of the added items, as far as they are known by now."""
-        videos = [*(video.id for video in self.videos), *(job.video_id for job in self.jobs)]
-        documents = (str(document.source.id) for document in self.documents)
-        return list(dict.fromkeys([*filter(None, videos), *documents]))
-
-    def shape(self) -> AddOut:
-        names = ("videos", "documents", "jobs", "problems", "skipped", "unfinished", "failed")
-        values = {name: getattr(self, name) for name in names}
-        return AddOut.model_construct(
-            **values, added=None, updated=None, unchanged=None, media=None
-        )
-
-    def print(self) -> None:
-        print_documents(self.documents)
-        fetched = {job.video_id for job in self.jobs}
-        for video in (video for video in self.videos if video.id not in fetched):
-            say(f"“{video.title}” was added: {video.id}")
-        for job in self.jobs:
-            failed = failures(problem.code for problem in job.problems)
-            state = state_text(job.kind, job.state, done=job.done, failed=failed)
-            step = job.step if job.finished_at is None else ""
-            parts = (f"{Job.Kind(job.kind).label} {job.target}", state, step, job.video_id)
-            say(f"Job {job.id}: {' · '.join(filter(None, parts))}")
-        if not (self.documents or self.videos or self.jobs or self.problems):
-            note("No captions and no documents found: nothing was added.", "yellow")
-        print_problems(self.problems)
-        for source in (document.source for document in self.documents):
-            if source.error:
-                note(f"{source.title}: {source.error} {source.hint}".rstrip(), "yellow")
-        if self.unfinished:
-            note(f"The server is still indexing {self.unfinished} of them; `--wait` waits for it.")
-
-
-def add_targets(
-    library: RemoteLibrary,
-    collection: str,
-    targets: Sequence[str],
-    options: AddOptions,
-    *,
-    quiet: bool,
-) -> RemoteReport:
-    """Add all targets; one that cannot be used does not stop the others."""
-    chosen = AddTargets.of(targets, options)
-    report = RemoteReport(named=frozenset(path.name for path in chosen.paths))
-    with nullcontext() if quiet else err().status("Sending …") as status:
-
-        def show(text: str) -> None:
-            if status:
-                status.update(bar_label(text, 100))
-
-        addition = _Addition(library, collection, options, report, show)
-        if chosen.is_pasted:
-            addition.store(pasted_text(), STDIN)
-        addition.add_paths(chosen.paths)
-        for address in chosen.addresses:
-            addition.request(address)
-        addition.follow_jobs()
-        addition.follow_index()
-    return report
-
-
-@dataclass(frozen=True, slots=True)
-class _Addition:
-    """An addition under way. ``show`` prints the progress."""
-
-    library: RemoteLibrary
-    collection: str
-    options: AddOptions
-    report: RemoteReport
-    show: Callable[[str], None]
-
     @property
     def about(self) -> dict[str, Any]:
         """What applies to all targets."""
         options = self.options
         return {
-            "collection": self.collection,
+            "collection": options.collection,
             "language": options.language,
             "tags": list(options.tags),
         }
 
     def add_paths(self, paths: Sequence[Path]) -> None:
         gathered = add_files.gather(paths)
-        self.report.skipped += gathered.skipped
-        self.report.problems += gathered.problems
+        self.skipped += gathered.skipped
+        self.problems += gathered.problems
         if self.options.title and gathered.captions:  # a server names their files by themselves
             (file,) = gathered.captions
             if self._is_readable(file.path):
@@ -169,84 +129,79 @@ class _Addition:
         documents = [[file.path] for file in alone]
         for files in (recordings, documents):
             for batch in self._batches(files, most=1 if count <= MAX_ALONE else MAX_FILES):
-                self.show(f"Sending {batch[0].name}")
+                self.progress.show(f"Sending {batch[0].name}")
                 self._send(batch)
 
     def store(self, text: str, name: str) -> None:
         """Store a text under the title that is given."""
         try:
-            stored = self.library.store_text(text, **self.about, title=self.options.title)
+            stored = self.server.store_text(text, **self.about, title=self.options.title)
         except InvalidInput as error:
-            self.report.fail(name, error)
+            self.fail(name, error)
             return
-        self.report.videos.append(stored.video)
+        self.videos.append(stored.video)
         if stored.warning:
-            self.report.problems.append(
-                JobProblem(name=name, code="", message=stored.warning, hint="")
-            )
+            self.problems.append(JobProblem(name=name, code="", message=stored.warning, hint=""))
 
     def request(self, address: str) -> None:
         options = self.options
         choices = {"newest": options.newest, "every_hours": options.every_hours}
         try:
             require_address(address)
-            job = self.library.request(
-                address, **self.about, translated=options.translated, **choices
-            )
+            job = self.server.fetch(address, **self.about, translated=options.translated, **choices)
         except InvalidInput as error:
-            self.report.fail(shortened(address), error)
+            self.fail(shortened(address), error)
             return
-        self.report.jobs.append(job)
+        self.jobs.append(job)
 
     def follow_jobs(self) -> None:
         """Wait for the jobs; without --wait only for those of files, and only a moment."""
-        report, wait = self.report, self.options.wait
+        wait = self.options.wait
         deadline = time.monotonic() + IMPORT_SECONDS
         while wait or time.monotonic() < deadline:
-            awaited = [job for job in report.jobs if wait or job.kind == "files"]
+            awaited = [job for job in self.jobs if wait or job.kind == "files"]
             pending = {job.id for job in filter(is_due, awaited)}
             if not pending:
                 break
-            self.show(f"Waiting for the server: {len(pending)} jobs")
+            self.progress.show(f"Waiting for the server: {len(pending)} jobs")
             time.sleep(POLL_SECONDS)
-            report.jobs = [
-                self.library.find_job(job.id) if job.id in pending else job for job in report.jobs
+            self.jobs = [
+                self.server.find_job(job.id) if job.id in pending else job for job in self.jobs
             ]
-        for job in report.jobs:
+        for job in self.jobs:
             if wait or job.finished_at:
-                report.record(job)
-        fetched = dict.fromkeys(job.video_id for job in report.jobs if job.video_id)
-        ids = {video.id for video in report.videos}
-        report.videos += [self.library.find_video(id) for id in fetched if id not in ids]
+                self.record(job)
+        fetched = dict.fromkeys(job.video_id for job in self.jobs if job.video_id)
+        ids = {video.id for video in self.videos}
+        self.videos += [self.server.find_video(id) for id in fetched if id not in ids]
 
     def follow_index(self) -> None:
         """Wait until the added sources are embedded; without --wait only count the others."""
-        report = self.report
-        ids = report.ids()
+        ids = self.report().ids()
         while True:
-            sources = self.library.list_sources(ids)
-            report.unfinished = count_unfinished(ids, sources)
-            report.failed = sum(source.state == "failed" for source in sources)
-            if not (report.unfinished and self.options.wait):
+            sources = self.server.list_sources(ids)
+            self.unfinished = count_unfinished(ids, sources)
+            self.failed = sum(source.state == "failed" for source in sources)
+            if not (self.unfinished and self.options.wait):
                 break
-            self.show(f"Waiting until the server has indexed {report.unfinished}")
+            self.progress.show(f"Waiting until the server has indexed {self.unfinished}")
             time.sleep(POLL_SECONDS)
         current = {source.id: source for source in sources}
-        for document in report.documents:
+        for document in self.documents:
             document.source = current.get(document.source.id, document.source)
 
     def _send(self, batch: Sequence[Path]) -> None:
         title = self.options.title
         try:
-            reply = self.library.send_files(batch, **self.about, title=title)
+            reply = self.server.send_files(batch, **self.about, title=title)
         except InvalidInput as error:
-            self.report.fail_file(batch[0], error)
+            self.fail_file(batch[0], error)
             return
-        self.report.documents += reply.documents
-        self.report.jobs += [reply.job] if reply.job else []
+        self.documents += reply.documents
+        self.jobs += [reply.job] if reply.job else []
         for problem in reply.problems:
             refusal = rebuilt(problem.code, problem.message, problem.hint)
-            self.report.fail_file(problem.name, refusal)
+            self.fail_file(problem.name, refusal)
 
     def _batches(self, recordings: Iterable[Sequence[Path]], *, most: int) -> Iterator[list[Path]]:
         """Yield files to be sent together, ``most`` unless a recording has more.
@@ -274,7 +229,7 @@ class _Addition:
     def _is_readable(self, path: Path) -> bool:
         if path.is_file() and os.access(path, os.R_OK):
             return True
-        self.report.fail_file(path, InvalidInput("This is no file that can be read."))
+        self.fail_file(path, InvalidInput("This is no file that can be read."))
         return False
 
 
