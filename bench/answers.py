@@ -26,7 +26,6 @@ from kept import kept_vectors
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.question import router
-from citations.answers.question import router as question_breadth
 from citations.evaluation.metrics import Scores, compare, mean, score
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
@@ -108,8 +107,7 @@ def measure(name: str, most: int) -> Measured:
     ]
     counts = f"{Chunk.objects.count():,} chunks, {Node.objects.count():,} nodes"
     quality.note(f"{name}: {counts}, {len(judged):,} questions")
-    embed = registry.embedder("local").embed_queries
-    routes = [router.route(question.query, embed=embed) for question in judged]
+    routes = [router.route(question.query) for question in judged]
     scores: dict[str, list[Scores]] = {way: [] for way in ways()}
     characters: dict[str, list[int]] = {way: [] for way in ways()}
     for number, (question, route) in enumerate(zip(judged, routes, strict=True)):
@@ -140,7 +138,7 @@ def whole_part(question: str, breadth: Breadth) -> QuestionPart:
     return QuestionPart(
         text=question,
         breadth=breadth,
-        about=question_breadth.subject(question) if breadth == Breadth.BROAD else "",
+        about=router.subject(question) if breadth == Breadth.BROAD else "",
     )
 
 

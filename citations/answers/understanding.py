@@ -85,14 +85,13 @@ class AnswerModels:
 
     def route(self, question: str) -> Route:
         llm = self.llm
-        embed = self.embedder.embed_queries if self.embedder else None
         if llm is None or not llm.fills_forms:
-            return router.route(question, embed=embed)
+            return router.route(question)
 
         def ask(text: str) -> str:
             return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
 
-        return model_router.route(question, embed=embed, ask=ask, model=llm.name)
+        return model_router.route(question, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
