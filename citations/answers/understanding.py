@@ -247,8 +247,9 @@ def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Rout
 
 def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
-    term = set(stems(answer_types.term(without_connective(own)))) if context else set()
-    if len(term) < (1 if asks_what_is(own) else MIN_TERM_WORDS):
+    plain = without_connective(own)
+    term = set(stems(answer_types.term(plain))) if context else set()
+    if len(term) < (1 if asks_what_is(plain) else MIN_TERM_WORDS):
         return False
     results = search_pipeline.search(
         scope,
