@@ -10,9 +10,13 @@ from django.db.models import F, Q, TextField, Value
 
 from citations.answers import model_router
 from citations.answers.answer import Route
-from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import find_named_section
+from citations.answers.question.named_sections import (
+    NUMBERED,
+    Heading,
+    find_named_section,
+    section_span,
+)
 from citations.answers.question.wording import (
     asks_what_is,
     content_words,
