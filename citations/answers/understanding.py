@@ -127,7 +127,7 @@ def understand(
     selected = _select_sources(scope, filter, full_question)
     within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
     looked_up = selected.question if selected else full_question
-    route = _without_foreign_context(scope, within, models.route(looked_up))
+    route = _without_unrelated_context(scope, within, models.route(looked_up))
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
@@ -150,7 +150,7 @@ def understand_everywhere(
     """Understand a question again: what it names may be its subject, and no source."""
     started = perf_counter()
     route = understanding.models.route(understanding.full_question)
-    route = _without_foreign_context(scope, filter, route)
+    route = _without_unrelated_context(scope, filter, route)
     milliseconds = (perf_counter() - started) * 1000
     return replace(
         understanding,
@@ -236,20 +236,20 @@ def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
     return reduce(join, [*(query[:MAX_QUERY_CHARACTERS] for query, _ in turns), question])
 
 
-def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Route:
-    """Take the question before it from each part that asks for a term which no passage has together
-    with a word of that question: “And what is the trapezoidal rule?” refers to nothing.
+def _without_unrelated_context(scope: Scope, filter: Filter, route: Route) -> Route:
+    """Drop the carried-over question from a part that asks what a term means, where no passage has
+    the term and a word of that question: “And what is the trapezoidal rule?” starts afresh.
     """
     parts = (
         replace(part, text=without_connective(part.own), own="")
-        if part.own and _is_foreign_context(scope, filter, part.text)
+        if part.own and _is_unrelated_context(scope, filter, part.text)
         else part
         for part in route.parts
     )
     return replace(route, parts=tuple(parts))
 
 
-def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
+def _is_unrelated_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
     plain = without_connective(own)
     term = set(stems(answer_types.term(plain))) if context else set()

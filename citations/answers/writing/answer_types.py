@@ -16,9 +16,6 @@ _NUMBER_ASKED: Final = re.compile(
     | combien | cuánt[oa]s? )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DURATION_ASKED: Final = re.compile(
-    r"\b(?:how\s+long|wie\s*lange|combien\s+de\s+temps|cuánto\s+tiempo)\b", re.IGNORECASE
-)
 _LIST_ASKED: Final = re.compile(
     r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
     (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
@@ -33,11 +30,13 @@ _TIME_ASKED: Final = re.compile(
 _NAME_ASKED: Final = re.compile(
     r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
 )
-_ARTICLE: Final = r"(?:an?|the|ein(?:e|en)?|der|die|das|une?|l[ea]s?|una?|el|los|las)"
+INDEFINITE: Final = r"(?:an?|eine?n?|une?|una?)"
+DEFINITE: Final = r"(?:the|der|die|das|l[ea]s?|el|los|las)"
+ARTICLE: Final = rf"(?:{INDEFINITE}|{DEFINITE})"
 _MEANING_ASKED: Final = re.compile(
     rf"""^\W*(?: what(?:\s+(?:is|are|was|were)|['’]s|\s+does) | was\s+(?:ist|sind)
     | qu['’]est-ce\s+qu(?:e|['’]) | qué\s+(?:es|son) | define )\s+
-    (?: {_ARTICLE}\s+ | l['’] )?
+    (?: {ARTICLE}\s+ | l['’] )?
     (?P<term>[^?？.,;]{{2,60}}?) (?:\s+means?|\s+says?|\s+states?|\s+stand\s+for)? \s*[?？.]?\s*
     (?:\([^()]*\))?$""",
     re.VERBOSE | re.IGNORECASE,
@@ -58,21 +57,12 @@ _TIME: Final = re.compile(
     |siglo )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DURATION: Final = re.compile(
-    rf"""(?: \d | (?:{_NUMBER_WORDS}|an?|few|several|couple\s+of)\b ) [\s\w.,–-]{{0,12}}?
-    (?<![^\W\d_]) (?: (?:milli|micro|nano)?seconds? | minutes? | hours? | days? | weeks?
-    | months? | years? | decades? | sekunden? | minuten? | stunden? | tagen? | wochen? | monaten?
-    | jahren? | secondes? | heures? | jours? | mois | ans | horas? | días? | meses | años?
-    | m?s | min | h )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _LIST: Final = re.compile(
     r"(?:,[^,.;]{2,60}){2,}|:\s*$|\b(?:first(?:ly)?|second(?:ly)?|thirdly|another\s+one)\b",
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
 _ANSWERS: Final = (
-    (_DURATION_ASKED, _DURATION),
     (_NUMBER_ASKED, _NUMBER),
     (_TIME_ASKED, _TIME),
     (_NAME_ASKED, _NAME),
@@ -83,16 +73,12 @@ _DEFINES: Final = (
     rf"(?:(?P<is>{_IS})|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?"
     r"|consists?\s+of|says\s+that|states\s+that|heißt|bedeutet)"
 )
-# What a thing is said to be, rather than how it is: “a …”, “the …”, “when …”, “defined as …”.
+# What a thing is said to be, rather than how it is: “a …”, “the …”, “when …”, “defined as …”; but
+# not “one of the most important …”.
 _KIND: Final = re.compile(
-    r"""\s+(?:(?:\w+ly|just|really|also|now|then|nothing\s+(?:but|more\s+than)|often|sort\s+of)\s+)*
-    (?:an?|the|one\s+of|any|how|when|where|what|that|defined|ein\w*|der|die|das|une?|l[ea]s?|una|el
-    |los|las)\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_IT_IS: Final = re.compile(
-    rf"""^\W*(?:\w+\W+){{0,3}}? (?: (?:it|that|this)['’]s
-    | (?:it|that|this|they|these|es|das|c['’]|ce) \W* {_DEFINES} )\b""",
+    rf"""\s+(?:(?:\w+ly|just|really|also|now|then|nothing\s+(?:but|more\s+than)|often|sort\s+of|ja|eben
+    |einfach)\s+)* (?!(?:one|ein\w*|une?|un[ao])\s+(?:of|der|des|von|de)\b)
+    (?:{ARTICLE}|one|any|how|when|where|what|that|to|defined|ein\w*|l['’]\w+)(?!\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PREPOSITIONS: Final = (
@@ -103,7 +89,7 @@ _UNPREPOSED: Final = "".join(rf"(?<!\b{word}\s)" for word in _PREPOSITIONS.split
 # Before a term that is no part of a longer one, and what its sentence or clause is about.
 _ITSELF: Final = (
     r"(?:(?:^|[^\w\s-]\s*|\b(?:so|and|but|or|that|then|what|now|because|well|like|where|if|und"
-    rf"|aber|et|mais|y|pero)\s+)(?:{_ARTICLE}\s+)?|{_UNPREPOSED}\b{_ARTICLE}\s+)"
+    rf"|aber|et|mais|y|pero)\s+)(?:{ARTICLE}\s+)?|{_UNPREPOSED}\b{ARTICLE}\s+)"
 )
 _CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
 _ASIDE: Final = (
@@ -122,11 +108,6 @@ def asks_for_list(question: str) -> bool:
 def asks_for_meaning(answer: re.Pattern[str] | None) -> bool:
     """Tell whether a question for which this is expected asks what a term means."""
     return answer is not None and "term" in answer.groupindex
-
-
-def says_what_it_is(sentence: str) -> bool:
-    """Tell whether a sentence says of “it” what it is."""
-    return _IT_IS.search(sentence) is not None
 
 
 def term(question: str) -> str:
@@ -150,7 +131,7 @@ def _particular(question: str) -> re.Pattern[str] | None:
 
 def _meaning_of(term: str) -> re.Pattern[str]:
     again = (
-        rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{_written(term)}{_ASIDE}"
+        rf"(?P<asks>\b(?:what|was|qué)\s+(?:{ARTICLE}\s+)?{words_of_term(term)}{_ASIDE}"
         rf"\s+(?:{_IS}|means?)\b)"
     )
     return re.compile(f"{again}|{definition_of(term).pattern}", re.IGNORECASE)
@@ -158,15 +139,16 @@ def _meaning_of(term: str) -> re.Pattern[str]:
 
 def definition_of(term: str) -> re.Pattern[str]:
     """Return what occurs in a sentence that may say what a term means."""
-    words = _written(term)
+    words = words_of_term(term)
     return re.compile(
         rf"{_ITSELF}(?P<term>{words})(?:s|es)?\b{_ASIDE}{_WHICH}\s+{_DEFINES}\b(?=\W+\w)"
-        rf"|\b{_CALLED}{words}\b",
+        rf"|\b(?P<called>{_CALLED}){words}\b",
         re.IGNORECASE,
     )
 
 
-def _written(term: str) -> str:
+def words_of_term(term: str) -> str:
+    """Return the pattern of a term, whatever stands between its words."""
     return r"\W+".join(map(re.escape, term.split()))
 
 
@@ -194,8 +176,13 @@ def definition_start(answer: re.Pattern[str], sentence: str) -> int | None:
     return None
 
 
+def says_what(definition: re.Match[str]) -> bool:
+    """Tell whether what may be a definition says what its term is, rather than how it is."""
+    is_kind = _KIND.match(definition.string, definition.end())
+    return not definition["is"] or is_kind is not None
+
+
 def _defining(match: re.Match[str]) -> float:
     if match["asks"]:
         return -1.0
-    is_kind = not match["is"] or _KIND.match(match.string, match.end())
-    return 1.0 if is_kind else QUALITY
+    return 1.0 if says_what(match) else QUALITY

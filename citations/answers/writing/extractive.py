@@ -17,14 +17,15 @@ from citations.answers.writing.excerpts import (
     Rows,
     extended,
     is_repeated,
-    needs_context,
     overlap,
     own_rows,
     sentences,
 )
 from citations.answers.writing.sentence_ranking import Rate, covered, rated, signs, stems
 from citations.outline.tree import DOCUMENT, SECTION
-from citations.text.sentences import asks, ends_with_stop, is_punctuated
+from citations.text.function_words import function_words
+from citations.text.sentences import ends_with_stop, is_punctuated
+from citations.text.statements import is_aside, points_back
 
 MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
 MAX_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
@@ -41,7 +42,6 @@ WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of a
 DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
 NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
-SHORT_SENTENCE: Final = 40  # characters; a shorter sentence says little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,21 +183,18 @@ def _overview(
 
 
 def _proper(picks: Sequence[Pick]) -> list[Pick]:
-    """Leave out questions, announcements, short and broken sentences, unless nothing is left."""
+    """Leave out asides and broken sentences, unless nothing is left."""
     texts: dict[int, list[str]] = {}
     for pick in picks:
         texts.setdefault(pick.evidence.source, []).append(pick.text)
     punctuated = {source for source, own in texts.items() if is_punctuated(own)}
 
-    def is_proper(pick: Pick) -> bool:
-        return (
-            len(pick.text) >= SHORT_SENTENCE
-            and not pick.text.endswith(":")
-            and not asks(pick.text)
-            and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
-        )
-
-    return [pick for pick in picks if is_proper(pick)] or list(picks)
+    return [
+        pick
+        for pick in picks
+        if not is_aside(pick.text)
+        and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
+    ] or list(picks)
 
 
 # On a subject
@@ -222,7 +219,8 @@ def _fitness(pick: Pick) -> float:
 
 
 def _independence(pick: Pick) -> float:
-    return DEPENDENT if needs_context(pick.text) else 1.0
+    grammar = function_words(pick.evidence.origin.language)
+    return DEPENDENT if points_back(pick.text, grammar) else 1.0
 
 
 # Of the whole

@@ -21,7 +21,6 @@ from citations.answers.writing.answer_types import (
     definition_start,
     expected,
     fitness,
-    says_what_it_is,
     term,
 )
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
@@ -77,8 +76,6 @@ def rated(
         before = 0.0 if last is None else coverage[last]
         replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
         is_answer = replies and before >= RESTATED
-        if is_answer and is_meaning:  # sections ask, too, and go on with what they are about
-            is_answer = says_what_it_is(sentence.text)
         words = max(coverage[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
         fits = 1.0 if is_answer else fitness(answer, sentence.text)
