@@ -38,7 +38,7 @@ REMOVED: Final[Mapping[str, Mapping[str, Any]]] = {
     "following a question": {"REPLYING": 0.0},
     "following the same question": {"RESTATED": 2.0},
     "doubt about sentences that ask": {"ASKING": 1.0},
-    "what an answer to such a question has": {"FITTING": 0.0},
+    "defining the term that is asked for": {"FITTING": 0.0},
 }
 
 

@@ -25,7 +25,7 @@ from citations.answers.question.wording import (
     separated,
     without_connective,
 )
-from citations.answers.writing import answer_types, output_parser
+from citations.answers.writing import definitions, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
@@ -252,7 +252,7 @@ def _without_unrelated_context(scope: Scope, filter: Filter, route: Route) -> Ro
 def _is_unrelated_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
     plain = without_connective(own)
-    term = set(stems(answer_types.term(plain))) if context else set()
+    term = set(stems(definitions.term(plain))) if context else set()
     if len(term) < (1 if asks_what_is(plain) else MIN_TERM_WORDS):
         return False
     results = search_pipeline.search(

@@ -10,7 +10,7 @@ from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
-from citations.answers.writing.answer_types import definition_of
+from citations.answers.writing.definitions import definition_of
 from citations.guide import overview, proper_names, question_forms, questions, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.answers.writing.answer_types import (
+from citations.answers.writing.definitions import (
     ARTICLE,
     DEFINITE,
     INDEFINITE,

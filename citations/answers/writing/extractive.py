@@ -3,13 +3,13 @@
 An overview has a sentence from each section that was found.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
-from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import (
     MIN_WORDS,
     Pick,
@@ -42,6 +42,12 @@ WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of a
 DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
 NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
+_LIST_ASKED: Final = re.compile(
+    r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
+    (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
+    |risks|examples)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,11 @@ class Extract:
     picks: tuple[Pick, ...]
     signs: Mapping[str, float]
     repeats: bool = False
+
+
+def asks_for_list(question: str) -> bool:
+    """Tell whether several things are asked for."""
+    return _LIST_ASKED.search(question) is not None
 
 
 def row_text(pick: Pick, question: str) -> str:

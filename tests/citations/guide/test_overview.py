@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from citations.answers.writing.answer_types import definition_of
+from citations.answers.writing.definitions import definition_of
 from citations.guide import overview
 from citations.providers.languages import stop_words
 from citations.text import statements
