@@ -1,4 +1,4 @@
-"""Summarize a text in a few of its own sentences, and name it. Pure.
+"""Summarize a text in a few of its own sentences. Pure.
 
 Sentences are central when their words, weighted by rarity in the source, are those of the whole
 (centroid, Radev et al., 2004). Maximal marginal relevance (Carbonell and Goldstein, 1998) keeps
@@ -24,7 +24,6 @@ GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
 WORTHWHILE: Final = 0.5  # of the best sentence's worth, that another one needs
 DIVERSITY: Final = 0.3
 LONG_SENTENCE: Final = 300  # characters
-TITLE_WORDS: Final = 3
 FIT: Final = 0.3  # fitness that a sentence needs beside others
 ASIDE: Final = 0.4  # fitness of a sentence of words that its source never repeats
 OFTEN: Final = 2  # times that a word is repeated, from which on its source is about it
@@ -167,10 +166,6 @@ def _gain(worth: float, likeness: float) -> float:
 
 def _likeness(sentence: Sentence, others: Sequence[Sentence], rarity: Mapping[str, float]) -> float:
     return max((_cosine(sentence, other, rarity) for other in others), default=0.0)
-
-
-def named(worth: Mapping[str, float]) -> str:
-    return ", ".join(sorted(worth, key=lambda word: (-worth[word], word))[:TITLE_WORDS])
 
 
 def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:

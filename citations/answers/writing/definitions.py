@@ -24,8 +24,8 @@ _DEFINES: Final = (
 # What a thing is said to be, rather than how it is: “a …”, “the …”, “when …”, “defined as …”; but
 # not “one of the most important …”.
 _KIND: Final = re.compile(
-    rf"""\s+(?:(?:\w+ly|just|really|also|now|then|nothing\s+(?:but|more\s+than)|often|sort\s+of|ja|eben
-    |einfach)\s+)* (?!(?:one|ein\w*|une?|un[ao])\s+(?:of|der|des|von|de)\b)
+    rf"""\s+(?:(?:\w+ly|just|really|also|now|then|nothing\s+(?:but|more\s+than)|often|sort\s+of
+    |ja|eben|einfach)\s+)* (?!(?:one|ein\w*|une?|un[ao])\s+(?:of|der|des|von|de)\b)
     (?:{ARTICLE}|one|any|how|when|where|what|that|to|defined|ein\w*|l['’]\w+)(?!\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
