@@ -123,4 +123,4 @@ def test_the_rules_that_answer_without_a_language_model_stay_few() -> None:
     rooms = ("citations/answers/question", "citations/answers/writing")
     files = [*product(".py", folders=rooms), *product(".py", folders=ANSWERING)]
     rules = [file for file in files if file.name not in FOR_LANGUAGE_MODELS]
-    assert sum(len(file.read_text().splitlines()) for file in rules) <= 2_200
+    assert sum(len(file.read_text().splitlines()) for file in rules) <= 2_250

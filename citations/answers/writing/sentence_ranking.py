@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from citations.answers.writing.definitions import definition_asked, definition_start, fitness, term
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
+from citations.answers.writing.quantities import quantity_asked
 from citations.text.sentences import asks, ends_with_stop
 from transcripts.text.tokenizer import tokenize
 
@@ -28,7 +29,7 @@ Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 PASSAGE, WORDS, MEANING = 0.5, 0.45, 0.45
 IN_CONTEXT: Final = 0.1  # weight of the passage where the earlier question was searched, too
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
-FITTING: Final = 0.3  # bonus for a definition of what is asked for, or an answer to the speaker
+FITTING: Final = 0.3  # bonus for the definition or quantity asked for, or answering a speaker
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
 RESTATED: Final = 0.9  # of the question's words, with which a speaker asks the same
 CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brackets has
@@ -60,7 +61,7 @@ def rated(
     texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
     own_nearness = rate(own, texts) if rate and nearness and own else None
-    definition = definition_asked(question)
+    definition, quantity = definition_asked(question), quantity_asked(question)
     passage = IN_CONTEXT if own else PASSAGE
     best = max((sentence.evidence.score for sentence in sentences), default=0.0)
     scored: list[Pick] = []
@@ -71,6 +72,7 @@ def rated(
         is_answer = replies and before >= RESTATED
         words = max(coverage[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
+        is_answer = is_answer or bool(quantity and quantity.search(sentence.text))
         fits = 1.0 if is_answer else fitness(definition, sentence.text)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
