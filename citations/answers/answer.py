@@ -42,7 +42,7 @@ class QuestionPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The parts that are looked up; ``by`` is "rules", "meaning" or a language model's name."""
+    """The parts that are looked up; ``by`` is "rules" or a language model's name."""
 
     parts: tuple[QuestionPart, ...]
     by: str = "rules"

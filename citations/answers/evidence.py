@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.tree_search import ChunkEvidence, TreeQuery, is_within
-from citations.answers.writing import answer_types
+from citations.answers.writing import definitions
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
@@ -104,7 +104,7 @@ def find(
         evidence, stage = tree_search.search(query, chunks, is_reranked=results.reranked)
         return _set(evidence, (*results.stages, stage), notes)
     evidence = [chunk.evidence for chunk in chunks[:limit]]
-    if term := answer_types.term(question):
+    if term := definitions.term(question):
         # The term is looked up as it stands: nothing is imagined that a second search asks for.
         about, _ = search(term, limit=MAX_LIMIT, expand=False)
         evidence += _defining(question, about.passages, evidence)
@@ -146,11 +146,11 @@ def _defining(
     A term's own definition shares few words with the question, and a book uses the term often.
     Scores of a search for other words count as the best here at most.
     """
-    answer = answer_types.expected(question)
+    definition = definitions.definition_asked(question)
     best = max((passage.score for passage in others), default=1.0)
     places = {(passage.source, passage.spans) for passage in others}
     chunks = chunk_evidence(
-        [passage for passage in passages if _has_definition(answer, passage.text)]
+        [passage for passage in passages if _has_definition(definition, passage.text)]
     )
     new = [
         replace(chunk.evidence, score=min(best, chunk.evidence.score))
@@ -160,8 +160,10 @@ def _defining(
     return new[:_DEFINING]
 
 
-def _has_definition(answer: re.Pattern[str] | None, text: str) -> bool:
-    return any(answer_types.fitness(answer, text[first:last]) == 1 for first, last in split(text))
+def _has_definition(definition: re.Pattern[str] | None, text: str) -> bool:
+    return any(
+        definitions.fitness(definition, text[first:last]) == 1 for first, last in split(text)
+    )
 
 
 def _search(

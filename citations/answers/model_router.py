@@ -36,7 +36,7 @@ MAX_QUESTION: Final = 2_000  # characters; a longer question is split by rules
 _SHARED: Final = 0.5  # of a part's words must be the question's, and the other way round
 
 
-def route(question: str, *, embed: router.Embed | None, ask: Ask, model: str) -> Route:
+def route(question: str, *, ask: Ask, model: str) -> Route:
     """Split a question as the language model ``model`` does, or else by rules.
 
     Its reply counts only if it asks what the question asks, in the question's own words. Raises
@@ -45,7 +45,7 @@ def route(question: str, *, embed: router.Embed | None, ask: Ask, model: str) ->
     text = router.checked(question)
     parts = _parts(text, ask)
     if not parts:
-        return router.route(text, embed=embed)
+        return router.route(text)
     return Route(parts=parts, by=model)
 
 

@@ -10,9 +10,13 @@ from django.db.models import F, Q, TextField, Value
 
 from citations.answers import model_router
 from citations.answers.answer import Route
-from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import find_named_section
+from citations.answers.question.named_sections import (
+    NUMBERED,
+    Heading,
+    find_named_section,
+    section_span,
+)
 from citations.answers.question.wording import (
     asks_what_is,
     content_words,
@@ -21,7 +25,7 @@ from citations.answers.question.wording import (
     separated,
     without_connective,
 )
-from citations.answers.writing import answer_types, output_parser
+from citations.answers.writing import definitions, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
@@ -86,14 +90,13 @@ class AnswerModels:
 
     def route(self, question: str) -> Route:
         llm = self.llm
-        embed = self.embedder.embed_queries if self.embedder else None
         if llm is None or not llm.fills_forms:
-            return router.route(question, embed=embed)
+            return router.route(question)
 
         def ask(text: str) -> str:
             return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
 
-        return model_router.route(question, embed=embed, ask=ask, model=llm.name)
+        return model_router.route(question, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,7 @@ def understand(
     named = {"keys": selected.keys, "span": selected.span} if selected else {}
     within = filter.model_copy(update=named)
     looked_up = selected.question if selected else full_question
-    route = _without_foreign_context(scope, within, models.route(looked_up))
+    route = _without_unrelated_context(scope, within, models.route(looked_up))
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
@@ -149,7 +152,7 @@ def understand_everywhere(
     """Understand a question again: what it names may be its subject, and no source."""
     started = perf_counter()
     route = understanding.models.route(understanding.full_question)
-    route = _without_foreign_context(scope, filter, route)
+    route = _without_unrelated_context(scope, filter, route)
     milliseconds = (perf_counter() - started) * 1000
     return replace(
         understanding,
@@ -235,23 +238,24 @@ def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
     return reduce(join, [*(query[:MAX_QUERY_CHARACTERS] for query, _ in turns), question])
 
 
-def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Route:
-    """Take the question before it from each part that asks for a term which no passage has together
-    with a word of that question: “And what is the trapezoidal rule?” refers to nothing.
+def _without_unrelated_context(scope: Scope, filter: Filter, route: Route) -> Route:
+    """Drop the carried-over question from a part that asks what a term means, where no passage has
+    the term and a word of that question: “And what is the trapezoidal rule?” starts afresh.
     """
     parts = (
         replace(part, text=without_connective(part.own), own="")
-        if part.own and _is_foreign_context(scope, filter, part.text)
+        if part.own and _is_unrelated_context(scope, filter, part.text)
         else part
         for part in route.parts
     )
     return replace(route, parts=tuple(parts))
 
 
-def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
+def _is_unrelated_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
-    term = set(stems(answer_types.term(without_connective(own)))) if context else set()
-    if len(term) < (1 if asks_what_is(own) else MIN_TERM_WORDS):
+    plain = without_connective(own)
+    term = set(stems(definitions.term(plain))) if context else set()
+    if len(term) < (1 if asks_what_is(plain) else MIN_TERM_WORDS):
         return False
     results = search_pipeline.search(
         scope,

@@ -11,9 +11,8 @@ from citations.answers.model_writer import ModelWriter
 from citations.answers.question.wording import asks_for_more
 from citations.answers.sections import heading
 from citations.answers.writing import extractive, sentence_ranking
-from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import Pick
-from citations.answers.writing.extractive import Extract
+from citations.answers.writing.extractive import Extract, asks_for_list
 from citations.answers.writing.output_parser import CitedQuote
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder

@@ -10,12 +10,10 @@ from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
-from citations.answers.writing.answer_types import definition_of
-from citations.answers.writing.excerpts import is_exercise
-from citations.guide import overview, proper_names, question_forms, questions, statements, terms
+from citations.answers.writing.definitions import definition_of
+from citations.guide import overview, proper_names, question_forms, questions, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate
-from citations.guide.statements import SourceSentences, Statement
 from citations.guide.terms import CandidateTerm, Definition
 from citations.library.filters import Filter
 from citations.models import Level, Node, Source
@@ -24,9 +22,12 @@ from citations.outline import storage as outline_storage
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
+from citations.text import statements
+from citations.text.content_words import Words, words_of
 from citations.text.function_words import FunctionWords, function_words
-from citations.text.key_sentences import Embed, Words, centrality, words_of
+from citations.text.key_sentences import Embed, centrality
 from citations.text.sentences import Span
+from citations.text.statements import SourceSentences, Statement, is_exercise
 from citations.vectors import space as vector_space
 from transcripts.core.scope import Scope
 from transcripts.text.stemming import primary_language
@@ -152,7 +153,7 @@ class _Builder:
         if self._embed is None or whole is None or whole.vector is None:
             counts = self._sentences.counts
             return [
-                statements.salience(each, counts) * (1 + len(title.keys() & each.words.keys()))
+                each.salience(counts) * (1 + len(title.keys() & each.words.keys()))
                 for each in among
             ]
         texts = [statement.flat for statement in among]

@@ -6,11 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
-from citations.guide.statements import Statement
+from citations.text.content_words import Words
 from citations.text.function_words import FunctionWords
-from citations.text.key_sentences import Words
-from citations.text.sentences import Span, ends_with_stop
-from citations.text.standalone import speaks_of_itself
+from citations.text.sentences import Span
+from citations.text.statements import Statement, speaks_of_itself
 
 SENTENCES: Final = 3
 MIN_SENTENCES: Final = 2  # a single sentence that does not introduce its source rarely says it
@@ -24,7 +23,6 @@ WORTHWHILE: Final = 0.6  # of the best sentence's worth, that others need
 CENTRAL: Final = 3  # of these words in a sentence that continues the one before it
 FREQUENT: Final = 20  # of the text's content words, of which a sentence needs two or the title's
 ALIKE: Final = 0.5  # share of the shorter sentence's words from which on two say the same
-SHORTEST: Final = 45  # characters
 
 Rate: TypeAlias = Callable[[Sequence[Statement]], Sequence[float]]
 
@@ -66,7 +64,7 @@ def choose(
     able = [
         statement
         for statement in statements
-        if _stands(statement, OPENING_STANDS if is_opening(statement) else STANDS)
+        if statement.states(OPENING_STANDS if is_opening(statement) else STANDS)
         and (not statement.is_begun or is_opening(statement) or shared(statement) >= CENTRAL)
         and (statement.span in summaries or statement.first < beginning)
         and (
@@ -87,13 +85,6 @@ def choose(
             chosen.append(statement)
     is_enough = len(chosen) >= MIN_SENTENCES or any(map(is_opening, chosen))
     return sorted(chosen, key=lambda statement: statement.first) if is_enough else []
-
-
-def _stands(statement: Statement, least: float) -> bool:
-    """Tell whether a sentence says something alone; of speech without full stops, few do."""
-    is_said = not (statement.asks or statement.commands)
-    is_whole = len(statement.text) >= SHORTEST and ends_with_stop(statement.text)
-    return is_said and is_whole and statement.standing >= least
 
 
 def _are_alike(statement: Statement, other: Statement) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from citations.guide.statements import Statement, salience
+from citations.text.statements import Statement
 
 NAMES: Final = 8
 NUMBERS: Final = 5
@@ -72,12 +72,9 @@ def numbers(
     able = [
         statement
         for statement in statements
-        if statement.standing >= STANDS
-        and not statement.asks
-        and not statement.commands
-        and _counts_something(statement, stops)
+        if statement.states(STANDS) and _counts_something(statement, stops)
     ]
-    best = sorted(able, key=lambda number: -salience(number, counts))[:NUMBERS]
+    best = sorted(able, key=lambda number: -number.salience(counts))[:NUMBERS]
     return sorted(best, key=lambda number: number.first)
 
 

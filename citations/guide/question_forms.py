@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from citations.answers.question.wording import refers_back
-from citations.guide.questions import MAX_LENGTH, MIN_LENGTH, MIN_REPEATS, QuestionCandidate
-from citations.guide.statements import Statement
+from citations.guide import questions
+from citations.guide.questions import QuestionCandidate
+from citations.text.content_words import words_of
 from citations.text.function_words import FunctionWords
-from citations.text.key_sentences import words_of
+from citations.text.statements import Statement
 
 MAX_SUBJECT: Final = 6  # words before the auxiliary that changes places with them
-MIN_WORDS: Final = 2  # content words that a question needs
 STANDS: Final = 0.5  # how well a sentence must stand alone
 REST: Final = r"[^?]{20,}"  # what answers
 
@@ -137,30 +136,18 @@ def of_sentences(
     frequent words of the text first.
     """
     writing = _Writing(text, stops | function_words.general, function_words.nominal)
-    pointing = function_words.pointing | function_words.own | function_words.addressed
-    plain = [each for each in statements if not each.asks and each.standing >= STANDS]
-
-    def is_clear(question: str) -> bool:
-        own = words_of(question, stops)
-        return (
-            MIN_LENGTH <= len(question) <= MAX_LENGTH
-            and len(own) >= MIN_WORDS
-            and max(counts[word] for word in own) >= MIN_REPEATS
-            and pointing.isdisjoint(_WORD.findall(question.casefold()))
-            and not refers_back(question)
-        )
-
-    def frequency(candidate: QuestionCandidate) -> float:
-        own = words_of(candidate.text, stops)
-        return sum(counts[word] for word in own) / len(own)
-
+    plain = [statement for statement in statements if statement.standing >= STANDS]
     kinds = []
     for forms in _FORMS.get(language, {}).values():
-        pairs = ((_question(forms, each, writing), each.span) for each in plain)
-        clear = (
-            QuestionCandidate(text=text, within=span) for text, span in pairs if is_clear(text)
-        )
-        kinds.append(sorted(clear, key=frequency, reverse=True))
+        clear = []
+        for statement in plain:
+            text = _question(forms, statement, writing)
+            words = words_of(text, stops)
+            if questions.is_clear(text, words, counts, function_words):
+                candidate = QuestionCandidate(text=text, within=statement.span)
+                clear.append((questions.frequency(words, counts), candidate))
+        clear.sort(key=lambda rated: -rated[0])
+        kinds.append([candidate for _, candidate in clear])
     return kinds
 
 

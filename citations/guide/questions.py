@@ -11,10 +11,11 @@ from itertools import chain, zip_longest
 from typing import Final
 
 from citations.answers.question.wording import any_of, refers_back
-from citations.guide.statements import Statement
 from citations.text import sentences
+from citations.text.content_words import Words
 from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, asks
+from citations.text.statements import Statement
 
 MIN_LENGTH: Final = 18  # characters
 MAX_LENGTH: Final = 140
@@ -36,6 +37,7 @@ _ABOUT: Final = {
     "fr": "Que dit-on de « {} » ?",
     "es": "¿Qué se dice de «{}»?",
 }
+_WORD: Final = re.compile(r"[\w'’]+")
 _QUOTES: Final = ' "“”„«»'  # around a question that is quoted
 
 
@@ -66,18 +68,13 @@ def of_text(
     """Return the questions that a text asks and that can be understood alone, those about its
     frequent words first.
     """
-    pointing = function_words.pointing | function_words.own | function_words.addressed
     rated = [
-        (sum(counts[word] for word in statement.words) / len(statement.words), statement)
+        (frequency(statement.words, counts), statement)
         for statement in statements
         if statement.asks
-        and MIN_LENGTH <= len(statement.text) <= MAX_LENGTH
         and _QUESTION.match(statement.text)
-        and pointing.isdisjoint(re.findall(r"[\w'’]+", statement.text.casefold()))
-        and not refers_back(statement.flat)
+        and is_clear(statement.flat, statement.words, counts, function_words)
         and not _has_tag(statement.flat, function_words.leading)
-        and len(statement.words) >= MIN_WORDS
-        and max(counts[word] for word in statement.words) >= MIN_REPEATS
     ]
     rated.sort(key=lambda pair: -pair[0])
     return [
@@ -88,6 +85,25 @@ def of_text(
         )
         for _, statement in rated
     ]
+
+
+def is_clear(
+    question: str, words: Words, counts: Counter[str], function_words: FunctionWords
+) -> bool:
+    """Tell whether a question is understood alone, and about words that its text has often."""
+    pointing = function_words.pointing | function_words.own | function_words.addressed
+    return (
+        MIN_LENGTH <= len(question) <= MAX_LENGTH
+        and len(words) >= MIN_WORDS
+        and max(counts[word] for word in words) >= MIN_REPEATS
+        and pointing.isdisjoint(_WORD.findall(question.casefold()))
+        and not refers_back(question)
+    )
+
+
+def frequency(words: Words, counts: Counter[str]) -> float:
+    """Return how often a text has the words of a question, on average."""
+    return sum(counts[word] for word in words) / len(words)
 
 
 def _capitalized(question: str) -> str:

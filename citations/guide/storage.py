@@ -79,7 +79,7 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
             return Absence.MAKING
         if not (row and row.failed_at):  # or it was made this moment
             return Absence.WAITING
-    if function_words(primary_language(source.language) or "en") == UNKNOWN:
+    if function_words(source.language) == UNKNOWN:
         return Absence.LANGUAGE
     return Absence.SHORT if source.characters < SHORT_SOURCE else Absence.NOTHING
 

@@ -9,11 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.answers.writing.answer_types import definition_of
+from citations.answers.writing.definitions import (
+    ARTICLE,
+    DEFINITE,
+    INDEFINITE,
+    definition_of,
+    says_what,
+    words_of_term,
+)
 from citations.answers.writing.sentence_ranking import stem
-from citations.guide.statements import Statement
 from citations.text.function_words import function_words
 from citations.text.sentences import Span
+from citations.text.statements import Statement
 from transcripts.text.tokenizer import tokenize
 
 CANDIDATES: Final = 60  # terms whose definition is looked for
@@ -34,19 +41,9 @@ _LEAD: Final = re.compile(
     r"^(?:the|an?|what (?:is|are)|introduction to|about|why|how|der|die|das|l[ea]s?|el|los)\s+",
     re.IGNORECASE,
 )
-# What follows “X is”, where it says what X is, and not that it is hard or here.
-_SAYS: Final = re.compile(
-    r"""\s+(?:(?:\w+ly|just|also|really|nothing\s+but|then|ja|eben|einfach)\s+)*
-    (?!(?:one|ein\w*|une?|un[ao])\s+(?:of|der|des|von|de)\b)  # “one of the most important …”
-    (?:an?|the|one|any|when|how|that|to|what|ein\w*|der|die|das|une?|l[ea]s?|l['’]\w+|un[a]?|el|los)
-    (?!\w)""",
-    re.VERBOSE | re.IGNORECASE,
-)
 # “Integration by parts is …” says what another thing is than integration.
 _ATTRIBUTE: Final = re.compile(r"(?:e?s)?\s+\S+\s+\S+\s")
 _TITLE: Final = re.compile(r"\s+\w+\s+[A-Z]")  # “called Integration by Parts”
-_IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
-_CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _NEXT: Final = re.compile(r"(?:\s+|(?=-))([\w-]+)")
 _NOT_SAID: Final = re.compile(
@@ -54,12 +51,10 @@ _NOT_SAID: Final = re.compile(
     |\b(?:something|etwas|quelque\s+chose|algo))\W*$""",  # “useful for something called X”
     re.VERBOSE | re.IGNORECASE,
 )
-_DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
-_INDEFINITE: Final = re.compile(r"an?|eine?|une?|una")
+_THE: Final = re.compile(rf"\W*{DEFINITE}\s", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"\b(?:are|sind|sont|son)$", re.IGNORECASE)
 # Not bias, loss, physics.
 _ENGLISH_PLURAL: Final = re.compile(r"(?<![aius])(?<!ic)s$", re.IGNORECASE)
-_ARTICLES: Final = r"an?|the|der|die|das|eine?|l[ea]s?|une?|el|los|las|una"
 _ASKED: Final = {
     "en": ("What is {}?", "What are {}?"),
     "de": ("Was ist {}?", "Was sind {}?"),
@@ -111,23 +106,19 @@ def definitions(
         Definition(statement=statement, question=_question(term, match, language))
         for statement in statements
         if folded in statement.flat.casefold()
-        and not statement.asks
         and statement.standing >= STANDS
         and (match := rule.search(statement.flat))
-        and _defines(statement.flat, match, is_word=" " not in term, stops=stops)
-        and not _names_longer(statement.flat[match.start() :], match[0], language)
+        and _defines(match, is_word=" " not in term, language=language, stops=stops)
     ]
 
 
 def statements_about(term: str, statements: Sequence[Statement]) -> list[Statement]:
     """Return the sentences that begin with a term and say something about it."""
-    begins = re.compile(rf"(?:(?:{_ARTICLES})\s+)?{re.escape(term)}(?:e?s)?\s", re.IGNORECASE)
+    begins = re.compile(rf"(?:{ARTICLE}\s+)?{re.escape(term)}(?:e?s)?\s", re.IGNORECASE)
     return [
         statement
         for statement in statements
-        if begins.match(statement.flat)
-        and statement.standing >= STANDS
-        and not (statement.asks or statement.commands)
+        if begins.match(statement.flat) and statement.states(STANDS)
     ]
 
 
@@ -170,49 +161,41 @@ def _forms(text: str, term: str) -> Iterator[str]:
         yield " ".join(match[0].split())
 
 
-def _defines(sentence: str, match: re.Match[str], *, is_word: bool, stops: frozenset[str]) -> bool:
-    before, after = sentence[: match.start()].rstrip(), sentence[match.end() :]
-    if _CALLED.match(match[0]):
+def _defines(match: re.Match[str], *, is_word: bool, language: str, stops: frozenset[str]) -> bool:
+    before, after = match.string[: match.start()].rstrip(), match.string[match.end() :]
+    if match["called"]:
         following = _NEXT.match(after)  # “called token type IDs” says nothing of tokens
         is_whole = following is None or following[1].casefold() in stops
         is_whole = is_whole and not (is_word and _TITLE.match(after))
+        is_whole = is_whole and not _goes_on(after, language)
         return is_whole and len(before.split()) > 2 and not _NOT_SAID.search(before)
-    if is_word and _DEFINITE.match(match[0]):  # “the output is a list” says what this one is
+    if is_word and _THE.match(match[0]):  # “the output is a list” says what this one is
         return False
     if is_word and _ATTRIBUTE.match(match[0], match.end("term") - match.start()):
         return False
     is_subject = not before or before[-1] in ",:" or match[0][0] in ",:"
-    says = _SAYS.match(after) if _IS.search(match[0]) else after
-    return is_subject and len(before) <= LEAD and bool(says) and len(after) >= SHORTEST
+    return is_subject and len(before) <= LEAD and says_what(match) and len(after) >= SHORTEST
 
 
-def _names_longer(sentence: str, phrase: str, language: str) -> bool:
+def _goes_on(after: str, language: str) -> bool:
     """Tell whether “called the limits of integration” calls something by a longer name."""
     grammar = function_words(language)
-    join, *others = [*_WORD.findall(sentence[len(phrase) :].casefold()), ""][:2]
-    return bool(
-        _CALLED.match(phrase) and join in grammar.joins and grammar.nominal.isdisjoint(others)
-    )
-
-
-def _names_several(phrase: str, term: str, language: str) -> bool:
-    """Tell whether “chunks called tokens” calls several things by an English plural."""
-    return language == "en" and bool(_CALLED.match(phrase)) and bool(_ENGLISH_PLURAL.search(term))
+    join, *others = [*_WORD.findall(after.casefold()), ""][:2]
+    return join in grammar.joins and grammar.nominal.isdisjoint(others)
 
 
 def _question(term: str, match: re.Match[str], language: str) -> str:
     """Ask what a term means, with the article that it has where it is defined."""
-    words = r"\W+".join(map(re.escape, term.split()))
+    words = words_of_term(term)
     own = re.search(
-        rf"(?:\b(?P<article>{_ARTICLES})\s+)?(?P<term>{words}(?:s|es)?)\b", match[0], re.I
+        rf"(?:\b(?P<article>{ARTICLE})\s+)?(?P<term>{words}(?:s|es)?)\b", match[0], re.I
     )
     if own is None or language not in _ASKED:
         return ""
     article = f"{own['article'].lower()} " if own["article"] else ""
     is_same = own["term"].casefold() == term.casefold()
     written = term if is_same and term[0].islower() else own["term"]
-    is_indefinite = bool(_INDEFINITE.fullmatch(article.strip()))  # “an alternating series”
-    is_plural = not is_indefinite and (
-        bool(_PLURAL.search(match[0])) or _names_several(match[0], own["term"], language)
-    )
+    is_indefinite = bool(re.fullmatch(INDEFINITE, article.strip()))  # “an alternating series”
+    are_called = match["called"] and language == "en" and _ENGLISH_PLURAL.search(own["term"])
+    is_plural = not is_indefinite and bool(_PLURAL.search(match[0]) or are_called)
     return _ASKED[language][is_plural].format(f"{article}{written}")

@@ -14,10 +14,9 @@ from citations.notebook.cloze import Span
 from citations.passages import Locator
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
+from citations.text.content_words import FILLERS
 from citations.text.function_words import function_words
-from citations.text.key_sentences import FILLERS
 from transcripts.core.sanitize import clean
-from transcripts.text.stemming import primary_language
 from transcripts.text.tokenizer import tokenize
 
 FEW: Final = 100  # chunks of a collection that tell little about how common a word is
@@ -140,7 +139,7 @@ def _default_spans(cards: Sequence[_CardSentence]) -> list[Span]:
 @lru_cache(maxsize=16)
 def _general(language: str) -> frozenset[str]:
     """Return the words of a language that no card asks for."""
-    grammar = function_words(primary_language(language) or "en")
+    grammar = function_words(language)
     return stop_words(language) | grammar.general | FILLERS
 
 

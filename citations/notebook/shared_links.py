@@ -27,7 +27,8 @@ from citations.errors import (
 )
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
-from citations.notebook import answers, clip_times, highlights, link_lists, link_terms, shared_clips
+from citations.models.shared_links import SharedLinkQuerySet
+from citations.notebook import answers, clip_times, highlights, link_terms, shared_clips
 from citations.notebook.shared_items import SharedItem, SharedPassage
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
@@ -36,7 +37,7 @@ from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.lists import row_of
 from transcripts.core.sanitize import uuid_of
 from transcripts.core.scope import Scope
-from transcripts.models import WRITING_ROLES, Collection
+from transcripts.models import WRITING_ROLES, Collection, Membership, Role
 
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30
@@ -135,6 +136,26 @@ def list_links(scope: Scope, user: User | None) -> list[SharedLink]:
     return list(own.select_related("highlight__source", "answer", "source__video")[:MAX_LINKS])
 
 
+def owned(scope: Scope, user: User | None) -> frozenset[int]:
+    """Return the ids of the collections that a user owns and may change now."""
+    if user is None or user.is_superuser:
+        return scope.writable
+    own = Membership.objects.filter(user=user, role=Role.OWNER, collection__in=scope.writable)
+    return frozenset(own.values_list("collection", flat=True))
+
+
+def of_others(scope: Scope, user: User | None) -> SharedLinkQuerySet:
+    """Return the links of others to collections that a user owns, latest first."""
+    others = SharedLink.objects.exclude(author=user).showing(owned(scope, user))
+    return others.select_related("author", "highlight__source", "answer", "source")
+
+
+def expired(scope: Scope, user: User | None) -> SharedLinkQuerySet:
+    """Return the links of a user that have expired, latest first."""
+    own = SharedLink.objects.of(scope, user).expired()
+    return own.select_related("highlight__source", "answer", "source")
+
+
 def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:
     """End a link of the user, or to a collection that the user owns, at once.
 
@@ -143,7 +164,7 @@ def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:
     pk = uuid_of(reference)
     ended = SharedLink.objects.of(scope, user).filter(uuid=pk)
     if not ended.exists():
-        ended = link_lists.of_others(scope, user).filter(uuid=pk)
+        ended = of_others(scope, user).filter(uuid=pk)
     if not ended.delete()[0]:
         raise _nowhere()
 

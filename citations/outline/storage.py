@@ -87,7 +87,7 @@ def refresh(source: Source) -> NodeChanges:
         outline_tree.build,
         pieces,
         stops=stop_words(source.language),
-        function_words=function_words(primary_language(source.language) or "en"),
+        function_words=function_words(source.language),
         language=source.language,
         title=source.title,
         formula=around.formula_end(_beginning(pieces)),

@@ -20,7 +20,7 @@ from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMe
 from citations.outline.storage import as_floats, half_vector
 from citations.providers import clustering
 from citations.providers.languages import stop_words
-from citations.text.key_sentences import named, words_of
+from citations.text.content_words import rarity, words_of
 from citations.vectors import space as vector_space
 from transcripts.core import locks
 from transcripts.core.locks import Lock
@@ -34,6 +34,7 @@ SHARPNESS: Final = 12.0  # shares are proportional to exp(SHARPNESS · cosine)
 GROWTH: Final = 1.5
 MOST: Final = 20  # collections that are tended at once, and sources
 TERMS: Final = 12
+LABEL_WORDS: Final = 3
 NAMED_AFTER: Final = 100  # sections, those of the largest weight
 
 Vectors = NDArray[np.float32]
@@ -214,11 +215,9 @@ def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
     spread = Counter(word for topic in topics for word in topic.terms)
     for topic in living:
         counts = words[topic.pk]
-        worth = {
-            word: counts[word] * math.log(1 + len(topics) / max(1, spread[word]))
-            for word in topic.terms
-        }
-        topic.label = named(worth)[:200]
+        worth = {word: counts[word] * rarity(spread[word], len(topics)) for word in topic.terms}
+        best = sorted(worth, key=lambda word: (-worth[word], word))[:LABEL_WORDS]
+        topic.label = ", ".join(best)[:200]
     Topic.objects.bulk_update(
         living, ["size", "terms", "vector", "label", "updated_at"], batch_size=100
     )

@@ -19,21 +19,19 @@ from numpy.typing import NDArray
 
 from citations.outline.partition import MAX_SIZE, Range, Vectors, partition
 from citations.text import sentences
+from citations.text.content_words import Words, words_of
 from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
-    FILLERS,
     Embed,
     Gist,
     Sentence,
-    Words,
     centrality,
     gist,
     sentences_of,
     weigh,
-    words_of,
 )
 from citations.text.phrases import Cosines, Wording
-from citations.text.standalone import clauses, has_stops, introduces, standing
+from citations.text.statements import clauses, has_stops, introduces
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
@@ -253,8 +251,7 @@ class _Source:
             ]
             for piece, (text, offset) in zip(pieces, self._own, strict=True)
         ]
-        stand = partial(standing, function_words=function_words, fillers=FILLERS)
-        self._rarity, self._sentences = weigh(rows, stand)
+        self._rarity, self._sentences = weigh(rows, function_words)
         texts = [text for text, _ in self._own]
         self._wording = Wording(
             texts, stops=stops, function_words=function_words, language=language, others=others
@@ -368,7 +365,7 @@ class _Source:
     def _beginning(self, index: int) -> Sentence:
         """Replace the sentences of a chunk that has none of its own."""
         piece = self._pieces[index]
-        return Sentence(text=piece.text, start=piece.span_start, words=Words(), length=1.0)
+        return Sentence(text=piece.text, start=piece.span_start, words=Words())
 
     def _by_words(self) -> Vectors:
         """Replace missing vectors by hashed word weights."""

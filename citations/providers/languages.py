@@ -91,7 +91,7 @@ def empty_words(language: str) -> frozenset[str]:
     """Return the words that tell nothing of where a query is answered: stop words and the forms of
     auxiliary verbs that lists of them lack, such as “does”.
     """
-    auxiliaries = function_words(primary_language(language) or "en").verbal
+    auxiliaries = function_words(language).verbal
     return stop_words(language) | auxiliaries
 
 

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from transcripts.text.stemming import primary_language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionWords:
@@ -20,6 +22,7 @@ class FunctionWords:
     light: frozenset[str] = frozenset()  # nouns that name nothing by themselves
     pointing: frozenset[str] = frozenset()  # point back at earlier speech
     linking: frozenset[str] = frozenset()  # begin a sentence that continues another one
+    starting: frozenset[str] = frozenset()  # begin a reply, a question or a fragment
     leading: frozenset[str] = frozenset()  # may be cut off at the beginning of a sentence
     own: frozenset[str] = frozenset()  # mean the speaker
     addressed: frozenset[str] = frozenset()  # “your”: what is asked is of who is spoken to
@@ -30,7 +33,13 @@ class FunctionWords:
     def general(self) -> frozenset[str]:
         """Those that name nothing by themselves."""
         return self.nominal.union(
-            self.verbal, self.light, self.pointing, self.linking, self.leading, self.own
+            self.verbal,
+            self.light,
+            self.pointing,
+            self.linking,
+            self.starting,
+            self.leading,
+            self.own,
         )
 
 
@@ -38,10 +47,13 @@ UNKNOWN: Final = FunctionWords()
 
 
 @cache
-def function_words(code: str) -> FunctionWords:
-    """Return the function words of a language ("en", "de"), none if they are not known."""
+def function_words(language: str) -> FunctionWords:
+    """Return the function words of a language ("en", "de-AT"), none if they are not known; those of
+    English for an unknown language, "".
+    """
     lists = ConfigParser()
     lists.read(Path(__file__).with_name("function_words.ini"), encoding="utf-8")
+    code = primary_language(language) or "en"
     if not lists.has_section(code):
         return UNKNOWN
     return FunctionWords(**{name: frozenset(text.split()) for name, text in lists.items(code)})

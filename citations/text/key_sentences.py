@@ -1,4 +1,4 @@
-"""Summarize a text in a few of its own sentences, and name it. Pure.
+"""Summarize a text in a few of its own sentences. Pure.
 
 Sentences are central when their words, weighted by rarity in the source, are those of the whole
 (centroid, Radev et al., 2004). Maximal marginal relevance (Carbonell and Goldstein, 1998) keeps
@@ -8,52 +8,38 @@ them from repeating one another.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citations.text.content_words import FEW_WORDS, Words, currency, rarity, words_of
+from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, is_punctuated
-from citations.text.standalone import DEPENDENT, is_whole, without_lead
-from transcripts.text.tokenizer import tokenize
-
-Words = Counter[str]
+from citations.text.statements import DEPENDENT, is_whole, standing, without_lead
 
 # By level: the number of sentences, and of their characters.
 GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
 WORTHWHILE: Final = 0.5  # of the best sentence's worth, that another one needs
 DIVERSITY: Final = 0.3
-FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 LONG_SENTENCE: Final = 300  # characters
-TITLE_WORDS: Final = 3
 FIT: Final = 0.3  # fitness that a sentence needs beside others
 ASIDE: Final = 0.4  # fitness of a sentence of words that its source never repeats
 OFTEN: Final = 2  # times that a word is repeated, from which on its source is about it
-# Spoken fillers, and the remains of words with an apostrophe.
-FILLERS: Final = frozenset(Path(__file__).with_name("fillers.txt").read_text().split())
-
-
-class RawSentence(NamedTuple):
-    """A sentence, its start in the source, its content words, and whether it is not cut."""
-
-    text: str
-    start: int
-    words: Words
-    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence, its start in the source, its content words, their weight vector's length, and how
-    well it stands for the whole (0 to 1).
+    """A sentence, its start in the source, its content words, and whether it is not cut; weighed,
+    also the length of its words' vector, and how well it stands for the whole (0 to 1).
     """
 
     text: str
     start: int
     words: Words
-    length: float
+    is_whole: bool = True
+    length: float = 1.0
     fitness: float = 1.0
 
 
@@ -80,49 +66,40 @@ def sentences_of(
     split: Callable[[str], list[Span]],
     stops: frozenset[str],
     leading: frozenset[str] = frozenset(),
-) -> list[RawSentence]:
+) -> list[Sentence]:
     """Return the sentences of a text at ``offset``, without ``leading`` words at the beginning."""
     rows = []
     for first, last in split(text):
         whole = text[first:last].strip()
         if sentence := without_lead(whole, leading):
             start = offset + first + text[first:last].rindex(sentence)
-            rows.append(RawSentence(sentence, start, words_of(sentence, stops), is_whole(whole)))
+            words = words_of(sentence, stops)
+            rows.append(Sentence(text=sentence, start=start, words=words, is_whole=is_whole(whole)))
     return rows
 
 
-def words_of(text: str, stops: frozenset[str]) -> Words:
-    return Words(
-        word
-        for word in tokenize(text)
-        if word not in stops and word not in FILLERS and not word.isdigit()
-    )
-
-
 def weigh(
-    passages: Sequence[Sequence[RawSentence]], stand: Callable[[str], float]
+    passages: Sequence[Sequence[Sentence]], function_words: FunctionWords
 ) -> tuple[dict[str, float], list[list[Sentence]]]:
-    """Return each word's rarity among the passages, log(1 + passages / passages with it), and the
-    weighted sentences.
-
-    ``stand`` rates how well a sentence stands alone, 0 to 1.
-    """
+    """Return each word's rarity among the passages, and the weighted sentences."""
     spread = Counter(
         word for passage in passages for word in {word for row in passage for word in row.words}
     )
     counts = Counter(word for passage in passages for row in passage for word in row.words)
     rows = [row for passage in passages for row in passage]
     has_stops = is_punctuated(row.text for row in rows)
-    rarity = {word: math.log(1 + len(passages) / count) for word, count in spread.items()}
-    return rarity, [
+    rarities = {word: rarity(count, len(passages)) for word, count in spread.items()}
+
+    def standing_of(row: Sentence) -> float:
+        is_cut = has_stops and not row.is_whole
+        return DEPENDENT if is_cut else standing(row.text, function_words)
+
+    return rarities, [
         [
-            Sentence(
-                text=row.text,
-                start=row.start,
-                words=row.words,
-                length=_length(row.words, rarity),
-                fitness=_relevance(row.words, counts)
-                * (stand(row.text) if row.is_whole or not has_stops else DEPENDENT),
+            replace(
+                row,
+                length=_length(row.words, rarities),
+                fitness=_relevance(row.words, counts) * standing_of(row),
             )
             for row in passage
         ]
@@ -155,7 +132,7 @@ def gist(
     length = _length(words, rarity) or 1.0
     weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
     openings = [sentence for sentence in introduction if sentence.fitness >= FIT]
-    rates = rate(openings) if rate else [_currency(sentence, words) for sentence in openings]
+    rates = rate(openings) if rate else [currency(sentence.words, words) for sentence in openings]
     ranked = sorted(zip(rates, openings, strict=True), key=_by_fitness, reverse=True)
     chosen = [sentence for _, sentence in ranked[:1]]
     begin = chosen[0].start + 1 if chosen else 0
@@ -191,10 +168,6 @@ def _likeness(sentence: Sentence, others: Sequence[Sentence], rarity: Mapping[st
     return max((_cosine(sentence, other, rarity) for other in others), default=0.0)
 
 
-def named(worth: Mapping[str, float]) -> str:
-    return ", ".join(sorted(worth, key=lambda word: (-worth[word], word))[:TITLE_WORDS])
-
-
 def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
     """Rate a sentence by its closeness to the whole; short and very long ones rate lower."""
     product = sum(count * weights.get(word, 0.0) for word, count in sentence.words.items())
@@ -210,12 +183,6 @@ def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
 def _by_fitness(rated: tuple[float, Sentence]) -> float:
     rate, sentence = rated
     return rate * sentence.fitness
-
-
-def _currency(sentence: Sentence, words: Words) -> float:
-    """Rate a sentence by how often the whole has its words."""
-    often = sum(math.log(words[word] or 1) for word in sentence.words)
-    return often / math.sqrt(max(FEW_WORDS, len(sentence.words)))
 
 
 def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) -> float:

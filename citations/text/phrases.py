@@ -15,8 +15,8 @@ from itertools import chain, repeat, zip_longest
 from os.path import commonprefix
 from typing import Final, NamedTuple, TypeAlias
 
+from citations.text.content_words import FILLERS, rarity
 from citations.text.function_words import FunctionWords
-from citations.text.key_sentences import FILLERS
 from citations.text.speakers import LABEL
 from transcripts.text.stemming import stem
 
@@ -159,9 +159,7 @@ class Wording:
         tokens = list(self._tokens(text))
         counts = Counter(token.word for token in tokens if token.is_content)
         weights = {
-            word: self._rarity(word)
-            * count
-            * math.log(1 + len(self._texts) / (self._spread[word] or 1))
+            word: self._rarity(word) * count * rarity(self._spread[word], len(self._texts))
             for word, count in counts.items()
         }
         phrases = list(self._phrases(text, tokens))

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
 from citations.models import Source
-from citations.notebook import answers, clip_times, link_lists, link_terms, shared_links
+from citations.notebook import answers, clip_times, link_terms, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
 from transcripts.core.errors import InvalidInput
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
@@ -46,9 +46,9 @@ def show_links(request: PageRequest) -> HttpResponse:
     links = shared_links.list_links(scope, user)
     context = {
         "links": [(link, request.build_absolute_uri(link.path)) for link in links],
-        "expired": link_lists.expired(scope, user)[:MAX_LINKS],
-        "others": link_lists.of_others(scope, user).unexpired()[:MAX_LINKS],
-        "collections": Collection.objects.filter(pk__in=link_lists.owned(scope, user)),
+        "expired": shared_links.expired(scope, user)[:MAX_LINKS],
+        "others": shared_links.of_others(scope, user).unexpired()[:MAX_LINKS],
+        "collections": Collection.objects.filter(pk__in=shared_links.owned(scope, user)),
     }
     return render(request, "citations/shared_links.html", context)
 

@@ -29,6 +29,8 @@ QUICK_TO_START: Final = {
     "kbsite/telemetry/process.py",
     "kbsite/cli/app.py",
 }
+ANSWERING: Final = ("citations/answers/understanding.py", "citations/answers/sections.py")
+FOR_LANGUAGE_MODELS: Final = {"json_output.py", "output_parser.py", "prompts.py"}
 SUPPRESSION: Final = r"# (?:ruff: noqa|noqa|type: ignore|pragma|fmt: skip|fmt: off)"
 
 
@@ -123,6 +125,9 @@ def test_lines_have_at_most_100_columns(suffix: str) -> None:
     assert wide == []
 
 
-def test_the_rules_that_read_questions_stay_few() -> None:
-    rules = product(".py", folders=("citations/answers/question",))
-    assert sum(len(file.read_text().splitlines()) for file in rules) <= 700
+def test_the_rules_that_answer_without_a_language_model_stay_few() -> None:
+    """All that reads questions and writes answers counts: moving code does not help."""
+    rooms = ("citations/answers/question", "citations/answers/writing")
+    files = [*product(".py", folders=rooms), *product(".py", folders=ANSWERING)]
+    rules = [file for file in files if file.name not in FOR_LANGUAGE_MODELS]
+    assert sum(len(file.read_text().splitlines()) for file in rules) <= 2_250

@@ -52,28 +52,22 @@ _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL
 _IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
 _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
 _MEASURED: Final = r"(?i:how\s+(?:many|much|often|long))"
-# “And what is jitter?” asks for a thing, too, behind a question that does: see ``_is_end``.
-_THING: Final = rf"(?i:{_IS_ASKED})\s+(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*)?)[^\w\n;]*$"
-_ASKS_WHAT_IS: Final = re.compile(_THING)
-# Questions end at their marks, at lines, at “and what is a …”, at “, and how many times”, and at
-# “, and why do …”: of a few words more it is a part.
+# “What is gas?” asks for a thing by one or two words.
+_THING: Final = re.compile(
+    rf"\W*(?i:{_IS_ASKED})\s+(?:(?i:an?|eine?)\s+)?(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*)?)\W*$"
+)
+# Questions end at their marks, at lines, and where “and” begins another one: see ``_is_end``.
 _END: Final = re.compile(
-    rf"""[{QUESTION_MARKS}！]+ | [\n;]
-    | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_NAMING})
-    | ,(?=\s+(?i:{any_of("connectives")})\s+
-        (?:{_MEASURED}\s+\w|(?i:{any_of("question_words")})(?:\W+\w+){{3}}))
-    | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_THING})""",
-    re.VERBOSE,
+    rf"[{QUESTION_MARKS}！]+|[\n;]|,?(?<!\s)(?=\s+(?i:{any_of('connectives')})\s+(?P<rest>[^\n;]+))"
+)
+_WHOLE_QUESTION: Final = re.compile(
+    rf"{_MEASURED}\s+\w|(?i:{any_of('question_words')})(?:\W+\w+){{3}}|{_NAMING}"
 )
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
 _NAMES: Final = re.compile(_NAMING)
-_WHAT_IS: Final = re.compile(rf"\W*(?i:{_IS_ASKED})(?!\w)")
 _OF_THE_SAME: Final = re.compile(rf"\W*(?:(?i:{_IS_ASKED})|{_MEASURED})(?!\w)")  # “… the cost?”
-_QUESTION_WORD: Final = re.compile(
-    rf"(?<!\w){any_of('question_words')}(?!\w)|(?<!\w)was\s+(?:ist|war)(?!\w)", re.IGNORECASE
-)
 _CONNECTIVE: Final = re.compile(rf"^\W*{any_of('connectives')}(?!\w)[\s,]*", re.IGNORECASE)
 _REFERENCE: Final = re.compile(
     rf"""(?<![\w’'])(?:
@@ -167,7 +161,7 @@ def separated(question: str) -> tuple[str, str]:
 
 def asks_what_is(question: str) -> bool:
     """Tell whether a question asks what a thing is, by one or two content words: “what is gas?”"""
-    match = _ASKS_WHAT_IS.search(question)
+    match = _THING.match(question)
     return match is not None and _STOP_WORDS.isdisjoint(tokenize(match["thing"], shortest=1))
 
 
@@ -205,16 +199,15 @@ def _pieces(text: str) -> list[str]:
 
 
 def _is_end(text: str, end: re.Match[str]) -> bool:
-    """Tell whether a question ends here: only the first comma is no list's, and without a comma
-    “and what is a …” begins another one only behind a question that asks what a thing is; so does
-    “and what is” with one or two content words.
+    """Tell whether a question ends here: before “and” only if the next one is whole (“, and why do
+    bees dance”, “, and what is jitter”), and without a comma only if both ask what a thing is.
     """
-    before, thing = text[: end.start()], end["thing"]
-    if thing and not asks_what_is(text[end.end() :]):
-        return False
-    if end[0] and not thing:
-        return end[0] != "," or "," not in before
-    return bool(_WHAT_IS.match(before)) and len(_QUESTION_WORD.findall(before)) == 1
+    before, rest = text[: end.start()], end["rest"]
+    if rest is None:
+        return True
+    if end[0]:  # a second comma parts a list
+        return "," not in before and bool(_WHOLE_QUESTION.match(rest) or asks_what_is(rest))
+    return asks_what_is(before) and asks_what_is(rest)
 
 
 def _is_question(piece: str) -> bool:

@@ -8,8 +8,10 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
+from citations.text.function_words import function_words
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 from citations.text.speakers import begins_turn
+from citations.text.statements import is_exercise, is_pointer, points_back
 from citations.text.tables import TableRow
 from citations.text.tables import rows as rows_of
 
@@ -24,30 +26,6 @@ MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
-_DEPENDENT: Final = re.compile(
-    r"""["“„«(]*(?: So|And|But|Or|Nor|Then|Thus|Hence|Therefore|However|Also|Still|Yet|Instead
-    | Otherwise|Because|Which|This|That|These|Those|It|Its|They|Them|Their|He|His|She|Her|Both
-    | Neither|Such|Each|Here|There|Und|Aber|Oder|Denn|Also|Dann|Deshalb|Daher|Doch|Dies\w*
-    | Jene\w*|Er|Sie|Es|Ihre?|Seine?|Beide|Dort|So|Et|Mais|Ou|Donc|Alors|Ainsi|Il|Elle|Ils|Elles
-    | Ce|Cela|Cette|Ces|Ça|Y|Pero|Entonces|Esto|Esta|Este|Eso )\b""",
-    re.VERBOSE,
-)
-
-
-_EXERCISE: Final = re.compile(
-    r"""\W*(?: (?:exercises?|problems?|checkpoint|homework|quiz|aufgabe|übung|exercice|ejercicio)
-    \s*[\d.]*\d\w?\b | (?:for|in)\s+the\s+following\s+(?:exercises|problems) )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_POINTER: Final = re.compile(
-    r"""\W*(?:(?:please|also|now|to\s+learn\s+more,?)\s+)?
-    (?: watch|see|view|visit|click|go\s+to|refer\s+to|look\s+at|access|open
-    | siehe|vgl\.?|voir|véase ) \s+ (?:[\w’'-]+\s+){0,3}?
-    (?: animations?|videos?|figures?|tables?|links?|(?:web)?sites?|pages?|sections?|chapters?
-    | applets?|simulations?|appendix|abb(?:ildung|\.)|tabelle|kapitel|abschnitt|seite|chapitre
-    | tabla|página )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +70,10 @@ def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]
 
 def _says(pick: Pick) -> bool:
     """Tell a statement from a heading, an exercise and a pointer."""
-    if is_exercise(pick.text) or _POINTER.match(pick.text):
+    if is_exercise(pick.text) or is_pointer(pick.text):
         return False
     heading = pick.evidence.heading.casefold()
     return ends_with_stop(pick.text) or _flat(pick.text).strip("# ").casefold() not in heading
-
-
-def is_exercise(text: str) -> bool:
-    """Tell whether a text, or what stands under a heading, asks its reader to work."""
-    return _EXERCISE.match(text) is not None
-
-
-def needs_context(text: str) -> bool:
-    """Tell whether a sentence cannot be understood without the one before it."""
-    return _DEPENDENT.match(text) is not None
 
 
 def extended(
@@ -241,11 +209,11 @@ def _extended(
         is_known = any(overlap(added, other) for other in picks)
         return not is_known and not is_repeated(text[slice(*span)], earlier_quotes)
 
-    around = list(_sentences(text))
+    around, grammar = list(_sentences(text)), function_words(pick.evidence.origin.language)
     for span in [span for span in reversed(around) if span[1] <= first][:MAX_LEADING]:
         if (
             pick.is_definition
-            or not needs_context(text[first:last])
+            or not points_back(text[first:last], grammar)
             or not _is_beside(text, span[1], first)
             or last - span[0] > MAX_EXCERPT
             or not is_new(span)

@@ -3,13 +3,13 @@
 An overview has a sentence from each section that was found.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
-from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import (
     MIN_WORDS,
     Pick,
@@ -17,14 +17,15 @@ from citations.answers.writing.excerpts import (
     Rows,
     extended,
     is_repeated,
-    needs_context,
     overlap,
     own_rows,
     sentences,
 )
 from citations.answers.writing.sentence_ranking import Rate, covered, rated, signs, stems
 from citations.outline.tree import DOCUMENT, SECTION
-from citations.text.sentences import asks, ends_with_stop, is_punctuated
+from citations.text.function_words import function_words
+from citations.text.sentences import ends_with_stop, is_punctuated
+from citations.text.statements import is_aside, points_back
 
 MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
 MAX_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
@@ -41,7 +42,12 @@ WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of a
 DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
 NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
-SHORT_SENTENCE: Final = 40  # characters; a shorter sentence says little
+_LIST_ASKED: Final = re.compile(
+    r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
+    (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
+    |risks|examples)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,11 @@ class Extract:
     picks: tuple[Pick, ...]
     signs: Mapping[str, float]
     repeats: bool = False
+
+
+def asks_for_list(question: str) -> bool:
+    """Tell whether several things are asked for."""
+    return _LIST_ASKED.search(question) is not None
 
 
 def row_text(pick: Pick, question: str) -> str:
@@ -183,21 +194,18 @@ def _overview(
 
 
 def _proper(picks: Sequence[Pick]) -> list[Pick]:
-    """Leave out questions, announcements, short and broken sentences, unless nothing is left."""
+    """Leave out asides and broken sentences, unless nothing is left."""
     texts: dict[int, list[str]] = {}
     for pick in picks:
         texts.setdefault(pick.evidence.source, []).append(pick.text)
     punctuated = {source for source, own in texts.items() if is_punctuated(own)}
 
-    def is_proper(pick: Pick) -> bool:
-        return (
-            len(pick.text) >= SHORT_SENTENCE
-            and not pick.text.endswith(":")
-            and not asks(pick.text)
-            and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
-        )
-
-    return [pick for pick in picks if is_proper(pick)] or list(picks)
+    return [
+        pick
+        for pick in picks
+        if not is_aside(pick.text)
+        and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
+    ] or list(picks)
 
 
 # On a subject
@@ -222,7 +230,8 @@ def _fitness(pick: Pick) -> float:
 
 
 def _independence(pick: Pick) -> float:
-    return DEPENDENT if needs_context(pick.text) else 1.0
+    grammar = function_words(pick.evidence.origin.language)
+    return DEPENDENT if points_back(pick.text, grammar) else 1.0
 
 
 # Of the whole

@@ -16,15 +16,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, TypeAlias
 
-from citations.answers.writing.answer_types import (
-    asks_for_meaning,
-    definition_start,
-    expected,
-    fitness,
-    says_what_it_is,
-    term,
-)
+from citations.answers.writing.definitions import definition_asked, definition_start, fitness, term
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
+from citations.answers.writing.quantities import quantity_asked
 from citations.text.sentences import asks, ends_with_stop
 from transcripts.text.tokenizer import tokenize
 
@@ -35,7 +29,7 @@ Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 PASSAGE, WORDS, MEANING = 0.5, 0.45, 0.45
 IN_CONTEXT: Final = 0.1  # weight of the passage where the earlier question was searched, too
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
-FITTING: Final = 0.3  # bonus for having what an answer to such a question has
+FITTING: Final = 0.3  # bonus for the definition or quantity asked for, or answering a speaker
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
 RESTATED: Final = 0.9  # of the question's words, with which a speaker asks the same
 CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brackets has
@@ -67,8 +61,7 @@ def rated(
     texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
     own_nearness = rate(own, texts) if rate and nearness and own else None
-    answer = expected(question)
-    is_meaning = asks_for_meaning(answer)
+    definition, quantity = definition_asked(question), quantity_asked(question)
     passage = IN_CONTEXT if own else PASSAGE
     best = max((sentence.evidence.score for sentence in sentences), default=0.0)
     scored: list[Pick] = []
@@ -77,25 +70,24 @@ def rated(
         before = 0.0 if last is None else coverage[last]
         replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
         is_answer = replies and before >= RESTATED
-        if is_answer and is_meaning:  # sections ask, too, and go on with what they are about
-            is_answer = says_what_it_is(sentence.text)
         words = max(coverage[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
-        fits = 1.0 if is_answer else fitness(answer, sentence.text)
+        is_answer = is_answer or bool(quantity and quantity.search(sentence.text))
+        fits = 1.0 if is_answer else fitness(definition, sentence.text)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
         nearest = words if near is None else max(0.0, near)
         deduction = passage * (best - sentence.evidence.score)
         score = WORDS * words + MEANING * nearest - deduction
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
-        sentence = _definition(sentence, answer) if answer and is_meaning else sentence
+        sentence = _defining(sentence, definition) if definition else sentence
         scored.append(replace(sentence, score=score, meaning=meaning))
     return scored
 
 
-def _definition(sentence: Pick, answer: re.Pattern[str]) -> Pick:
+def _defining(sentence: Pick, definition: re.Pattern[str]) -> Pick:
     """Mark a sentence that defines; of speech without full stops, keep the defining clause."""
-    start = definition_start(answer, sentence.text)
+    start = definition_start(definition, sentence.text)
     if start is None:
         return sentence
     cut = 0 if ends_with_stop(sentence.text) else start

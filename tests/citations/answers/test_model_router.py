@@ -10,7 +10,7 @@ from citations.answers import model_router
 from citations.answers.answer import Breadth, QuestionPart
 from citations.errors import ModelServerError
 
-route = partial(model_router.route, embed=None, model="fake:words")
+route = partial(model_router.route, model="fake:words")
 
 
 def model_saying(answer: str) -> Callable[[str], str]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from citations.answers.writing.answer_types import definition_of
-from citations.guide import overview, statements
+from citations.answers.writing.definitions import definition_of
+from citations.guide import overview
 from citations.providers.languages import stop_words
+from citations.text import statements
+from citations.text.content_words import words_of
 from citations.text.function_words import function_words
-from citations.text.key_sentences import words_of
 
 OPENING = "In this lecture we look at how sourdough bread is made from flour and water."
 LATER = "Wild yeast and bacteria in the sourdough turn sugar into gas and acid."
@@ -40,7 +41,7 @@ def chosen(
         is_talk=is_talk,
         function_words=words,
         rate=lambda able: [
-            worth(each.text) if worth else statements.salience(each, read.counts) for each in able
+            worth(each.text) if worth else each.salience(read.counts) for each in able
         ],
     )
     return [statement.text for statement in picked]

@@ -2,10 +2,11 @@
 
 import pytest
 
-from citations.guide import proper_names, statements
-from citations.guide.statements import SourceSentences
+from citations.guide import proper_names
 from citations.providers.languages import stop_words
+from citations.text import statements
 from citations.text.function_words import function_words
+from citations.text.statements import SourceSentences
 
 TALK = (
     "In 1957 a gentleman by the name of Frank Rosenblatt built a machine. "

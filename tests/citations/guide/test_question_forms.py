@@ -2,9 +2,10 @@
 
 import pytest
 
-from citations.guide import question_forms, statements
+from citations.guide import question_forms
 from citations.guide.questions import QuestionCandidate
 from citations.providers.languages import stop_words
+from citations.text import statements
 from citations.text.function_words import function_words
 
 FREQUENT = {

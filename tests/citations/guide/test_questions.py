@@ -1,8 +1,9 @@
 """Questions that a source may answer."""
 
-from citations.guide import questions, statements
+from citations.guide import questions
 from citations.guide.questions import QuestionCandidate
 from citations.providers.languages import stop_words
+from citations.text import statements
 from citations.text.function_words import function_words
 
 TEXT = (

@@ -2,9 +2,10 @@
 
 import pytest
 
-from citations.guide import statements, terms
+from citations.guide import terms
 from citations.guide.terms import Definition
 from citations.providers.languages import stop_words
+from citations.text import statements
 from citations.text.function_words import function_words
 
 FILLER = "The oven gets hot before the bread goes in."

@@ -1,8 +1,8 @@
-"""“Chapter 4” and “section 2.3” are named by their numbers."""
+"""“Chapter 4” and “section 2.3” are named by their numbers, and are stretches of a source."""
 
 import pytest
 
-from citations.answers.question.named_sections import find_named_section
+from citations.answers.question.named_sections import Heading, find_named_section, section_span
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,29 @@ def test_a_section_is_named_by_its_number(
 @pytest.mark.parametrize("question", ["What is a chapter?", "Who was 4 years old?", "Part of it"])
 def test_no_number_names_no_section(question: str) -> None:
     assert find_named_section(question) is None
+
+
+HEADINGS = [
+    Heading(text, 100 * number, 100 * number + 90)
+    for number, text in enumerate(
+        ["", "1 Steam", "Hint", "2.1 Boilers", "2.2 Valves", "Proof", "2.10 Rods", "Chapter 3: Oil"]
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "span"),
+    [
+        ((1,), (100, 290)),
+        ((2,), (300, 690)),
+        ((2, 2), (400, 590)),
+        ((2, 1), (300, 390)),
+        ((3,), (700, 790)),
+        ((4,), None),
+        ((2, 7), None),
+    ],
+)
+def test_a_section_goes_on_to_the_next_number(
+    number: tuple[int, ...], span: tuple[int, int] | None
+) -> None:
+    assert section_span(number, HEADINGS) == span

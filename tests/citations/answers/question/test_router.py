@@ -1,19 +1,13 @@
 """What a question wants."""
 
 from time import process_time
-from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.question.router import EXAMPLES, route, subject
+from citations.answers.answer import Breadth
+from citations.answers.question.router import route, subject
 from citations.answers.question.router import subject as subject_of
 from citations.answers.question.wording import MAX_PARTS
-from citations.errors import ModelServerError
-from citations.providers import registry
-from citations.providers.embedding import HashEmbedder
 from transcripts.core.errors import EmptyQuery
 
 BROAD, SPECIFIC = Breadth.BROAD, Breadth.SPECIFIC
@@ -93,47 +87,6 @@ def test_each_part_has_a_breadth_of_its_own() -> None:
     assert routed.by == "rules"
 
 
-# Meaning
-
-
-class Leaning:
-    """A model whose vectors point one way for the specific examples, another for all else."""
-
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    def embed(self, texts: list[str]) -> NDArray[np.float32]:
-        self.asked.append(texts)
-        specific = EXAMPLES[SPECIFIC]
-        return np.array(
-            [[0.0, 1.0] if text in specific else [1.0, 0.0] for text in texts], dtype=np.float32
-        )
-
-
-def test_where_the_wording_says_nothing_the_nearest_known_questions_decide() -> None:
-    model = Leaning()
-    routed = route("Problems that return?", embed=model.embed)
-    assert (routed.parts[0].breadth, routed.by) == (BROAD, "meaning")
-    route("Problems that return?", embed=model.embed)
-    assert [len(texts) for texts in model.asked] == [12, 12, 1, 1]  # the known ones once
-    assert route("Problems and their return", embed=model.embed).by == "rules"
-
-
-def test_the_known_questions_are_told_apart_by_the_usual_model() -> None:
-    model = registry.embedder("local")
-    wanted = {
-        "How did the field develop?": BROAD,
-        "What conclusions do the authors reach?": BROAD,
-        "Discuss the challenges of deep learning": BROAD,
-        "How does a max-pooling layer work?": SPECIFIC,
-        "Why does the loss explode?": SPECIFIC,
-        "What is a Poisson process?": SPECIFIC,
-    }
-    assert {
-        question: route(question, embed=model.embed_queries).parts[0].breadth for question in wanted
-    } == wanted
-
-
 @pytest.mark.parametrize(
     ("question", "own"),
     [
@@ -148,14 +101,6 @@ def test_a_part_knows_its_own_words_and_brackets_of_the_reader_are_among_them(
 ) -> None:
     (part,) = route(question).parts
     assert (part.text, part.own) == (question, own)
-
-
-def test_a_model_that_fails_is_done_without() -> None:
-    def fail(_: Any) -> Any:
-        raise ModelServerError("Nobody is there.")
-
-    routed = route("Problems that return?", embed=fail)
-    assert (routed.parts, routed.by) == ((QuestionPart(text="Problems that return?"),), "rules")
 
 
 # Hostile questions
@@ -186,9 +131,8 @@ def test_a_question_without_words_is_refused(question: str) -> None:
     ],
 )
 def test_a_question_of_any_length_takes_little_time(piece: str) -> None:
-    embed = HashEmbedder().embed_queries
     started = process_time()
-    routed = route("x" + piece * 100_000, embed=embed)
+    routed = route("x" + piece * 100_000)
     assert process_time() - started < 1
     assert 1 <= len(routed.parts) <= MAX_PARTS
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.writing.excerpts import sentences
-from citations.answers.writing.extractive import extract, row_text
+from citations.answers.writing.extractive import asks_for_list, extract, row_text
 from citations.text import tables
 from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
@@ -382,3 +382,12 @@ def test_sentences_of_a_summary_are_at_their_own_places() -> None:
     )
     assert {pick.text for pick in result.picks} == {source[start:stop] for start, stop in spans}
     assert all(source[slice(*pick.span)] == pick.text for pick in result.picks)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["List the parts of a pump.", "What are the main risks?", "Which steps calibrate the scale?"],
+)
+def test_a_question_asks_for_a_list_by_how_it_begins(question: str) -> None:
+    assert asks_for_list(question)
+    assert not asks_for_list(f"Why {question[0].lower()}{question[1:]}")

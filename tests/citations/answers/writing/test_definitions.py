@@ -1,27 +1,13 @@
-"""What is expected in the answer to a question."""
+"""A question that asks what a term means, and what defines it."""
 
 import pytest
 
-from citations.answers.writing.answer_types import expected, fitness, term
+from citations.answers.writing.definitions import definition_asked, fitness, term
 
 
 @pytest.mark.parametrize(
     ("question", "answer", "other"),
     [
-        ("How many states has it?", "There are three states.", "There are states of many kinds."),
-        (
-            "How often is a block mined?",
-            "A block comes every 2 minutes.",
-            "Blocks are mined by miners.",
-        ),
-        ("What percentage of the votes was it?", "It was half of them.", "The votes were counted."),
-        (
-            "When was BM25 made?",
-            "It was made in the early nineteen-nineties.",
-            "It was made in London.",
-        ),
-        ("Since when do they meet?", "They have met for years.", "They meet in a hall."),
-        ("Who proved the theorem?", "It was Emmy Noether who did.", "It was proved in a night."),
         ("What is jitter?", "Jitter is a random share of a pause.", "Add jitter to the pause."),
         (
             "What is exponential backoff?",
@@ -66,30 +52,26 @@ from citations.answers.writing.answer_types import expected, fitness, term
             "We are applying the chain rule twice.",
         ),
         ("What is attention?", "So attention is a weighted sum.", "Flash attention is faster."),
-        ("How long does it cool?", "It cools for twenty minutes.", "It cools to 20 degrees."),
-        ("How long did they meet?", "They met for half an hour.", "They met in room 3."),
-        (
-            "List the parts of a pump",
-            "A pump has a valve, a rod, and a wheel.",
-            "A pump has parts.",
-        ),
-        ("What are the main risks?", "The first is a double spend.", "The risks are high."),
         ("Was ist Entropie?", "Entropie ist ein Maß der Unordnung.", "Die Entropie wächst."),
-        ("Wie viele waren es?", "Es waren sieben.", "Es waren alle."),
-        ("Quand est-il né ?", "Il est né en 1912.", "Il est né à Paris."),
+        (
+            "Qu’est-ce que l’entropie ?",
+            "L’entropie est une mesure du désordre.",
+            "L’entropie croît.",
+        ),
+        ("¿Qué es la entropía?", "La entropía es una medida del desorden.", "La entropía crece."),
     ],
 )
-def test_an_answer_is_told_from_what_speaks_of_the_same(
+def test_a_definition_is_told_from_what_speaks_of_the_same(
     question: str, answer: str, other: str
 ) -> None:
-    pattern = expected(question)
+    pattern = definition_asked(question)
     assert pattern is not None
     assert pattern.search(answer)
     assert not pattern.search(other)
 
 
 def test_what_a_thing_is_counts_more_than_how_it_is_and_the_question_again_least() -> None:
-    answer = expected("What is FROST?")
+    answer = definition_asked("What is FROST?")
     values = [
         fitness(answer, "So FROST is basically a way to sign together."),
         fitness(answer, "You have convinced me that FROST is cool."),
@@ -98,7 +80,7 @@ def test_what_a_thing_is_counts_more_than_how_it_is_and_the_question_again_least
     ]
     assert values == sorted(values, reverse=True)
     assert (values[0], values[-1]) == (1.0, -1.0)
-    assert fitness(expected("Why does it matter?"), "It matters.") == 0.0
+    assert fitness(definition_asked("Why does it matter?"), "It matters.") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -111,15 +93,17 @@ def test_what_a_thing_is_counts_more_than_how_it_is_and_the_question_again_least
         "",
         "How does a network learn?",
         "What happens then?",
+        "How many states has it?",
+        "Who proved the theorem?",
     ],
 )
-def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) -> None:
-    assert expected(question) is None
+def test_most_questions_ask_for_no_meaning(question: str) -> None:
+    assert definition_asked(question) is None
 
 
 def test_an_indirect_question_counts_as_the_question_asked_again() -> None:
     sentence = "You should have a strong sense of what the limit of a function means."
-    assert fitness(expected("What is a limit?"), sentence) == -1.0
+    assert fitness(definition_asked("What is a limit?"), sentence) == -1.0
 
 
 @pytest.mark.parametrize(
@@ -128,7 +112,6 @@ def test_an_indirect_question_counts_as_the_question_asked_again() -> None:
         ("What is a UTXO?", "UTXO"),
         ("What does the term entropy mean?", "term entropy"),
         ("How many states has it?", ""),
-        ("What size is a block?", ""),
     ],
 )
 def test_the_term_is_what_a_question_asks_the_meaning_of(question: str, wanted: str) -> None:
@@ -136,5 +119,5 @@ def test_the_term_is_what_a_question_asks_the_meaning_of(question: str, wanted: 
 
 
 def test_whatever_is_to_be_defined_is_looked_for_as_it_stands() -> None:
-    pattern = expected("What is a (regular] ex+pression*?")
+    pattern = definition_asked("What is a (regular] ex+pression*?")
     assert pattern is None or not pattern.search("aaaa")
