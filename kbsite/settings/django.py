@@ -388,7 +388,6 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "EXCEPTION_HANDLER": "kbsite.errors.drf_exception_handler",
-    "ORDERING_PARAM": "sort",
 }
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
