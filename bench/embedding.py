@@ -20,12 +20,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from environment import DATA, HOME, ROOT, boot
+from environment import DATA, ROOT, boot
 
-boot(database=False, MODELS_DIR=str(Path(HOME) / "models"), HF_HUB_OFFLINE="1")
+boot(database=False, HF_HUB_OFFLINE="1")
 
 import numpy as np
 import torch
@@ -101,7 +100,6 @@ def main() -> None:
 
 def measure(options: argparse.Namespace) -> str:
     """Measure all, and return the section of the results."""
-    converting, _ = in_its_own_process(OURS)  # makes the model ready as well
     loads = {name: in_its_own_process(name) for name in (OURS, PLAIN)}
     plain = plain_model()
     queries, texts = (
@@ -118,7 +116,7 @@ def measure(options: argparse.Namespace) -> str:
             )
         )
     closeness = cosines(plain, texts[: options.compared])
-    return section(rows, closeness, loads, converting - loads[OURS][0])
+    return section(rows, closeness, loads)
 
 
 # The engines
@@ -236,10 +234,7 @@ def cosines(plain: Any, texts: Sequence[str]) -> np.ndarray:
 
 
 def section(
-    rows: Sequence[Times],
-    closeness: np.ndarray,
-    loads: dict[str, tuple[float, float]],
-    converting: float,
+    rows: Sequence[Times], closeness: np.ndarray, loads: dict[str, tuple[float, float]]
 ) -> str:
     """Write the tables."""
     packages = ", ".join(
@@ -275,8 +270,6 @@ mean {closeness.mean():.6f}; goal at least {CLOSE_GOAL}: {"met" if held else "NO
 |---|---:|---:|
 {loaded}
 
-Once for each model and machine, {OURS} needs {max(converting, 0):.0f} s more to convert it, in a
-process of its own.
 Re-ranking is not here: there are no real cross-encoder's weights on this machine.
 """
 

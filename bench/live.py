@@ -112,11 +112,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
     bge, tiny = shaped.bge_base(shapes / "bge"), shaped.tinybert(shapes / "tinybert")
     named = {} if space == LOCAL else {"EMBEDDING_PROVIDER": BGE, "EMBEDDING_MODEL": str(bge)}
     with override_settings(
-        LIVE_DISTANCE_THRESHOLD=4.0,
-        LIVE_RELEVANCE_THRESHOLD=0.0,
-        LIVE_RERANKER=str(tiny),
-        MODELS_DIR=shapes / "ready",
-        **named,
+        LIVE_DISTANCE_THRESHOLD=4.0, LIVE_RELEVANCE_THRESHOLD=0.0, LIVE_RERANKER=str(tiny), **named
     ):
         library = filled(space, chunks)
         registry.warm()

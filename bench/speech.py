@@ -3,16 +3,11 @@ that lectures are heard with, and real windows.
 """
 
 import json
-import os
 from functools import cache
 
-from environment import DATA, ROOT, boot
+from environment import DATA, boot
 
-boot(
-    database=False,
-    MODELS_DIR=os.environ.get("MODELS_DIR", str(ROOT / "build" / "models")),
-    HF_HUB_OFFLINE="1",
-)
+boot(database=False, HF_HUB_OFFLINE="1")
 
 
 from kept import KeptEmbedder
