@@ -148,7 +148,7 @@ def pip(*arguments: str, of: Path | None = None) -> None:
 
 def without_tree() -> dict[str, str]:
     """Return the environment variables without what leads to this checkout."""
-    left_out = ("PYTHONPATH", "DJANGO_SETTINGS_MODULE", "DATABASE_URL", "MODELS_DIR")
+    left_out = ("PYTHONPATH", "DJANGO_SETTINGS_MODULE", "DATABASE_URL")
     return {name: value for name, value in os.environ.items() if name not in left_out}
 
 

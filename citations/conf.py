@@ -150,10 +150,6 @@ def rerank_candidates() -> int:
     return int(settings.RERANK_CANDIDATES)
 
 
-def models_dir() -> Path:
-    return Path(settings.MODELS_DIR)
-
-
 def model_threads() -> int:
     return int(settings.MODEL_THREADS)
 

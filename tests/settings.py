@@ -14,9 +14,6 @@ HOME = tempfile.mkdtemp(
 os.environ["YOUTUBE_KB_DATA_DIR"] = HOME
 os.environ["SECRET_KEY"] = "only-for-tests-" * 4
 os.environ["YOUTUBE_PACING_SECONDS"] = "0"
-os.environ["MODELS_DIR"] = str(
-    Path(__file__).resolve().parents[1] / "build" / "models"
-)  # converted once, for all processes and runs
 os.environ["HF_HOME"] = str(Path(HOME) / "hub")  # no model that somebody fetched changes a test
 for _name in ("PROXY_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "SECURE"):
     os.environ.pop(_name, None)

@@ -15,7 +15,7 @@ from pathlib import Path
 from kbsite import postgres
 
 ROOT = Path(__file__).resolve().parents[1]
-SHELF = ROOT / "build" / "templates"  # kept for the next run, as the converted models are
+SHELF = ROOT / "build" / "templates"  # kept for the next run
 MADE_BY = (
     "kbsite/boot.py",
     "kbsite/postgres/*.py",

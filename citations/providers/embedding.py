@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from citations.providers import weights
 from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_conversion import Unconvertible
 from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.sentence_transformers_models import TorchEncoder
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -121,9 +121,9 @@ def _encoder(folder: Path, config: ModelConfig) -> TextEncoder | TorchEncoder:
         return TorchEncoder(folder)
     try:
         return TextEncoder(folder, config)
-    except Unconvertible as reason:
+    except UnknownArchitecture as reason:
         logger.warning(
-            "%s runs in torch, which is slower, as it cannot be converted (%s)", folder.name, reason
+            "%s runs in torch, which is slower, as we cannot build it (%s)", folder.name, reason
         )
         return TorchEncoder(folder)
 

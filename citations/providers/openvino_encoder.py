@@ -4,7 +4,6 @@ Texts of similar length share a batch to avoid padding. A batch is small enough 
 to stay in the processor's cache.
 """
 
-import logging
 import os
 import threading
 import time
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 
 from citations import conf
 from citations.errors import ModelError
+from citations.providers import openvino_graph
 from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_conversion import discard_graph, ensure_graph
 from citations.providers.runtime import openvino
 
 BATCH_TOKENS = 512
@@ -41,7 +40,7 @@ class CompiledGraph:
     """A graph in memory. Each thread has its own inference request."""
 
     def __init__(self, folder: Path, head: str) -> None:
-        self._compiled = _compiled(folder, head)
+        self._compiled = compile_graph(openvino_graph.build(folder, head))
         self._inputs = [next(iter(node.get_names())) for node in self._compiled.inputs]
         self._local = threading.local()
         self.width = int(self._compiled.output(0).partial_shape[1].get_length())
@@ -57,8 +56,8 @@ class CompiledGraph:
 class Engine:
     """A model that is in memory while it is used, and loaded again after a pause. Thread safe.
 
-    As many inferences run at once as there are cores. Raises ``Unconvertible`` for a model that
-    only torch runs, and ``ModelError``.
+    As many inferences run at once as there are cores. Raises ``UnknownArchitecture`` for a
+    model that only torch runs.
     """
 
     def __init__(self, folder: Path, config: ModelConfig, *, head: str) -> None:
@@ -168,23 +167,8 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _compiled(folder: Path, head: str) -> Any:
-    graph = ensure_graph(folder, head=head)
-    try:
-        return compile_graph(str(graph))
-    except RuntimeError as error:  # made on another machine, for example
-        logging.getLogger(__name__).warning(
-            "The graph of %s cannot be loaded and is made again: %s", folder.name, error
-        )
-        discard_graph(graph)
-    try:
-        return compile_graph(str(ensure_graph(folder, head=head)))
-    except RuntimeError as error:
-        raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
-
-
 def compile_graph(graph: Any) -> Any:
-    """Compile a graph, or the one in a file, for the cores of the settings."""
+    """Compile a graph for the cores of the settings."""
     cores = os.cpu_count() or 1
     threads = min(conf.model_threads(), cores)
     streams = max(1, cores // threads)

@@ -6,11 +6,12 @@ a pair of texts, is part of the graph.
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from numpy.typing import NDArray
 
 from citations.providers import weights
 from citations.providers.model_config import ModelConfig
@@ -21,6 +22,7 @@ ROBERTA: Final = ("roberta", "xlm-roberta", "camembert")
 GELU: Final = {"gelu": "erf", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 UNUSED: Final = ("pooler.", "cls.", "lm_head.", "embeddings.position_ids")  # by a vector
 EPSILON: Final = 1e-12  # least length of a vector
+STORED_AS: Final = {"F32": np.float32, "F16": np.float16}
 
 
 class UnknownArchitecture(Exception):
@@ -32,21 +34,23 @@ def build(folder: Path, head: str) -> Any:
 
     Raises ``UnknownArchitecture`` for other kinds of models and of files.
     """
-    stored = StoredWeights(folder)
-    graph = EncoderGraph(json.loads((folder / "config.json").read_text()), stored)
-    config = ModelConfig.read(folder)
-    inputs = _inputs(is_pair=head == "logits" and config.segments)
     try:
+        stored = StoredWeights(folder)
+        graph = EncoderGraph(json.loads((folder / "config.json").read_text()), stored)
+        config = ModelConfig.read(folder)
+        inputs = _inputs(is_pair=head == "logits" and config.segments)
         hidden = graph.encode(*inputs)
         result = (
             graph.pool(hidden, inputs[1], config.pooling)
             if head == "vector"
             else graph.classify(hidden)
         )
+        stored.check_all_used()
+        return openvino().Model([_op().result(result)], inputs, stored.prefix or BERT)
     except KeyError as error:
         raise UnknownArchitecture(f"the weights {error} are missing") from error
-    stored.check_all_used()
-    return openvino().Model([_op().result(result)], inputs, stored.prefix or BERT)
+    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:  # of other shapes
+        raise UnknownArchitecture(" ".join(str(error).split())[:300]) from error
 
 
 def _op() -> Any:
@@ -54,7 +58,7 @@ def _op() -> Any:
 
 
 def _constant(values: Any) -> Any:
-    return _op().constant(np.ascontiguousarray(values))
+    return _op().constant(np.ascontiguousarray(values), shared_memory=True)
 
 
 def _int(*values: int) -> Any:
@@ -89,21 +93,28 @@ class Tensors(Protocol):
     def __getitem__(self, name: str) -> Any: ...
 
 
+class StoredTensor(NamedTuple):
+    """A tensor as safetensors describes it, and its bytes."""
+
+    kind: str
+    shape: list[int]
+    content: NDArray[np.uint8]
+
+
 class StoredWeights:
-    """The tensors of a model's safetensors as float32, read when they are asked for."""
+    """The tensors of a model's safetensors as float32. Their files are mapped into memory, so that
+    processes share them, and a graph takes no longer to build than to load.
+    """
 
     def __init__(self, folder: Path) -> None:
         files = [path for path in weights.files(folder) if path.suffix == ".safetensors"]
         if not files:
             raise UnknownArchitecture("its weights are not in safetensors")
-        self._files: dict[str, Any] = {}
         try:
-            for path in files:
-                file: Any = safe_open(str(path), framework="numpy")
-                self._files |= dict.fromkeys(file.keys(), file)
-        except (SafetensorError, OSError) as error:
+            self._tensors = {name: tensor for path in files for name, tensor in _mapped(path)}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise UnknownArchitecture(f"its weights cannot be read: {error}") from error
-        first = {name.partition(".")[0] for name in self._files}
+        first = {name.partition(".")[0] for name in self._tensors}
         self.prefix = next((name for name in (BERT, ROBERTA[0]) if name in first), "")
         self._used: set[str] = set()
 
@@ -113,21 +124,32 @@ class StoredWeights:
 
     def __getitem__(self, name: str) -> Any:
         self._used.add(name)
-        try:
-            tensor = self._files[name].get_tensor(name)
-        except (SafetensorError, TypeError) as error:  # bfloat16, of which NumPy has no type
-            raise UnknownArchitecture(f"{name} cannot be read: {error}") from error
-        return tensor.astype(np.float32)
+        kind, shape, content = self._tensors[name]
+        if kind not in STORED_AS:  # bfloat16, for example, of which NumPy has no type
+            raise UnknownArchitecture(f"{name} is stored as {kind}")
+        values = content.view(STORED_AS[kind]).reshape(tuple(shape))
+        return values.astype(np.float32, copy=False)
 
     def check_all_used(self) -> None:
         """Raise ``UnknownArchitecture`` if the model has a layer that was not built."""
         unused = sorted(
             name
-            for name in self._files.keys() - self._used
+            for name in self._tensors.keys() - self._used
             if not name.removeprefix(f"{self.prefix}.").startswith(UNUSED)
         )
         if unused:
             raise UnknownArchitecture(f"it has other layers, such as {unused[0]}")
+
+
+def _mapped(path: Path) -> Iterator[tuple[str, StoredTensor]]:
+    # A private copy, which takes no memory: OpenVINO wants arrays that could be written to.
+    file = np.memmap(path, np.uint8, "c")
+    start = 8 + int.from_bytes(file[:8].tobytes(), "little")
+    for name, entry in json.loads(file[8:start].tobytes()).items():
+        if name != "__metadata__":
+            first, end = entry["data_offsets"]
+            content = file[start + first : start + end]
+            yield name, StoredTensor(entry["dtype"], entry["shape"], content)
 
 
 class EncoderGraph:

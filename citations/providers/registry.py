@@ -13,7 +13,6 @@ from citations.providers import (
     chat_services,
     embedding,
     embedding_services,
-    openvino_conversion,
     openvino_encoder,
     weights,
 )
@@ -138,7 +137,7 @@ def llm() -> Llm | None:
 
 
 def warm() -> None:
-    """Run each local model that is ready once, so that no search waits for it; log its errors."""
+    """Run each local model that is here once, so that no search waits for it; log its errors."""
     for warm_up in (_warm_embedder, _warm_rerankers, _warm_live_encoder):
         try:
             warm_up()
@@ -169,14 +168,12 @@ def _normalised(provider: str) -> str:
 
 def _warm_embedder() -> None:
     choice = conf.embedding()
-    if choice.provider in LOCAL and _is_ready(
-        choice.model or LOCAL[choice.provider].model, "vector"
-    ):
+    if choice.provider in LOCAL and _is_here(choice.model or LOCAL[choice.provider].model):
         configured_embedder().embed_documents(["warm"])
 
 
 def _warm_live_encoder() -> None:
-    if conf.embedding().provider == FAKE or not _is_ready(LOCAL["local"].model, "vector"):
+    if conf.embedding().provider == FAKE or not _is_here(LOCAL["local"].model):
         return
     text = "Let us begin with what we saw last time."
     if encoder := live_encoder():
@@ -187,13 +184,13 @@ def _warm_live_encoder() -> None:
 
 def _warm_rerankers() -> None:
     for name, load in ((conf.reranker(), reranker), (conf.live_reranker(), live_reranker)):
-        if _is_ready(name, "logits") and (model := load()):
+        if _is_here(name) and (model := load()):
             model.score("warm", ["warm"])
 
 
-def _is_ready(name: str, head: str) -> bool:
+def _is_here(name: str) -> bool:
     try:
-        return openvino_conversion.is_ready(weights.find(name), head=head)
+        return bool(weights.find(name))
     except ModelMissing:
         return False
 

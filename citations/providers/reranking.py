@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_conversion import Unconvertible
 from citations.providers.openvino_encoder import Engine, Tokens, replace_surrogates, tokenizer
+from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.sentence_transformers_models import TorchPairScorer
 
 QUERY_TOKENS = 64
@@ -67,9 +67,9 @@ def _scorer(folder: Path, config: ModelConfig) -> "PairScorer | TorchPairScorer"
         return TorchPairScorer(folder, max_tokens=most)
     try:
         return PairScorer(Engine(folder, config, head="logits"), tokenizer(folder), max_tokens=most)
-    except Unconvertible as reason:
+    except UnknownArchitecture as reason:
         logger.warning(
-            "%s runs in torch, which is slower, as it cannot be converted (%s)", folder.name, reason
+            "%s runs in torch, which is slower, as we cannot build it (%s)", folder.name, reason
         )
         return TorchPairScorer(folder, max_tokens=most)
 

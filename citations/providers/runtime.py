@@ -3,9 +3,7 @@
 import os
 import sys
 from functools import cache
-from typing import Any, Final
-
-UNCONVERTIBLE: Final = 3  # exit code of ``openvino_export`` for a model that it cannot convert
+from typing import Any
 
 # The libraries read these when they are imported.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

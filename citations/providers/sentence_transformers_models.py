@@ -1,4 +1,4 @@
-"""Local models in torch, by sentence-transformers, for those that cannot be converted.
+"""Local models in torch, by sentence-transformers, for those that are not built.
 
 They are slower, take half a gigabyte more, and need the extra ``models``.
 """

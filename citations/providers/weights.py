@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from citations import conf
 from citations.errors import ModelError, ModelMissing
 from citations.providers import runtime  # noqa: F401  sets the environment
-from transcripts.core.work.disk import write_whole
+from transcripts.core.work.disk import make_private_folder, write_whole
 
 
 class ModelFacts(NamedTuple):
@@ -108,7 +108,7 @@ def licence(name: str, folder: Path | None) -> str:
 
 
 def digest(path: Path) -> str:
-    """Return a file's SHA-256, kept in MODELS_DIR until the file changes. Raises ``ModelError``."""
+    """Return a file's SHA-256, kept until the file changes. Raises ``ModelError``."""
     try:
         state = path.stat()  # before it is read: what changes meanwhile is read again
         # Nobody can set the time of a change of the inode, as they can that of the content.
@@ -127,12 +127,13 @@ def sha256(path: Path) -> str:
 @cache
 def _digest(path: Path, state: tuple[int, ...]) -> str:
     own = hashlib.sha256(json.dumps([str(path), state]).encode()).hexdigest()
-    kept = conf.models_dir() / DIGESTS
+    kept = conf.cache_dir() / DIGESTS
     known = _known_digests(kept)
     if own not in known:
         newest = [*known.items(), (own, sha256(path))][-MAX_DIGESTS:]
         known = dict(newest)
         with contextlib.suppress(OSError):  # then the next process reads the file again
+            make_private_folder(kept.parent)
             write_whole(kept, json.dumps(known).encode())
     return known[own]
 

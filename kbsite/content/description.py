@@ -1,14 +1,12 @@
 """The OpenAPI description of the content API, which stands in one document with the operations."""
 
-import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
 from kbsite import openapi
-from kbsite.content import selection, serializers
+from kbsite.content.lists import ALWAYS, FIELDS
 from kbsite.operations import security
 from transcripts.core.headers import located
 
@@ -22,8 +20,10 @@ VERBS: Final = {
 ERRORS: Final = (400, 401, 403, 404, 406, 422, 429)
 ERRORS_OF_CHANGES: Final = (*ERRORS, 409, 413, 415)
 
-BIGGEST: Final = 10**18 - 1  # number in an address
-_COMPARISON: Final = re.compile(r"(filters\[\w+\])\[(\$\w+)\]")
+IDS: Final = {  # in an address
+    "id": {"type": "integer", "minimum": 0, "maximum": 10**18 - 1},
+    "uuid": {"type": "string", "format": "uuid"},
+}
 
 
 class Operations(AutoSchema):
@@ -68,40 +68,17 @@ class Operations(AutoSchema):
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         operation: dict[str, Any] = super().get_operation(*args, **kwargs) or {}
-        operation["parameters"] = _by_field(operation.get("parameters", ()))
+        for parameter in operation.setdefault("parameters", []):
+            if parameter["in"] == "path":
+                parameter["schema"] = IDS[parameter["name"]]
         if self.method == "GET":
-            operation["parameters"] += selection.parameters(self.view.get_serializer_class())
+            operation["parameters"].append(_fields(self.view.get_serializer_class()))
         if self.view.action == "create":
             operation["responses"]["201"] |= located(201)["responses"][201]
         for answer in operation["responses"].values():
             answer["description"] = answer["description"] or "Done."
         openapi.answer(operation, *(ERRORS if self.method == "GET" else ERRORS_OF_CHANGES))
         return operation
-
-
-def _by_field(parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Describe the comparisons of each field as one object, which clients send as they are."""
-    described: dict[str, dict[str, Any]] = {}
-    for parameter in parameters:
-        if (parameter["name"], parameter["in"]) == ("id", "path"):
-            parameter["schema"] = {"type": "integer", "minimum": 0, "maximum": BIGGEST}
-        if (parameter["name"], parameter["in"]) == ("uuid", "path"):
-            parameter["schema"] = {"type": "string", "format": "uuid"}
-        match = _COMPARISON.fullmatch(parameter["name"])
-        if match is None:
-            described[parameter["name"]] = parameter
-            continue
-        field, operator = match.groups()
-        schema = {"type": "object", "properties": {}, "additionalProperties": False}
-        shape = {"name": field, "in": "query", "style": "deepObject", "explode": True}
-        compared = described.setdefault(field, {**shape, "schema": schema})
-        compared["schema"]["properties"][operator] = _of_value(parameter["schema"])
-    return list(described.values())
-
-
-def _of_value(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value; several of ``$in`` stand in one text."""
-    return {"type": "string"} if schema["type"] == "array" else schema
 
 
 def describe(patterns: Any) -> dict[str, Any]:
@@ -111,40 +88,33 @@ def describe(patterns: Any) -> dict[str, Any]:
     schemas = description["components"]["schemas"]
     for methods in description["paths"].values():
         for content in methods["get"]["responses"]["200"]["content"].values():
-            _add_selection(content, schemas)
+            name = _named(content["schema"])
+            if name.endswith("Page"):
+                lists = schemas[name]["properties"].values()
+                rows = next(listed for listed in lists if listed["type"] == "array")
+                name = _named(rows["items"])
+                rows["items"] = _with_fewer_fields(name, schemas)
+            else:
+                content["schema"] = _with_fewer_fields(name, schemas)
     return description
 
 
-def _add_selection(content: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Say of an answer that it may have chosen fields and populated relations."""
-    name = _named(content["schema"])
-    holder, key = content, "schema"
-    if name.endswith("Page"):
-        lists = (
-            definition
-            for definition in schemas[name]["properties"].values()
-            if definition["type"] == "array"
-        )
-        holder, key = next(lists), "items"
-        name = _named(holder[key])
-    serializer = getattr(serializers, f"{name}Serializer", None) or getattr(serializers, name)
-    whole = schemas[name]
-    properties = {
-        field: {"anyOf": [schema, {"type": "object", "additionalProperties": {}}]}
-        if field in serializer.relations
-        else schema
-        for field, schema in whole["properties"].items()
-    }
-    schemas[f"{name}Selection"] = {
-        **whole,
-        "properties": properties,
-        "required": [field for field in whole["required"] if field in selection.ALWAYS],
-        "description": "With ``fields`` or ``populate``: what was chosen.",
-    }
-    kinds = [{"$ref": f"#/components/schemas/{shape}"} for shape in (name, f"{name}Selection")]
-    holder[key] = {"anyOf": kinds}
+def _with_fewer_fields(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a row which may have its chosen fields only."""
+    always = [field for field in schemas[name]["required"] if field in ALWAYS]
+    about = "With ``fields``: those that were chosen."
+    schemas[f"{name}Fields"] = {**schemas[name], "required": always, "description": about}
+    shapes = (name, f"{name}Fields")
+    return {"anyOf": [{"$ref": f"#/components/schemas/{shape}"} for shape in shapes]}
 
 
 def _named(schema: dict[str, Any]) -> str:
     name: str = schema["$ref"].rpartition("/")[2]
     return name
+
+
+def _fields(serializer: Any) -> dict[str, Any]:
+    """Describe the parameter by which fields are chosen."""
+    names = {"type": "array", "items": {"type": "string", "enum": list(serializer.Meta.fields)}}
+    where = {"name": FIELDS, "in": "query", "style": "form", "explode": False}
+    return {**where, "schema": names, "description": "Only these fields."}

@@ -1,48 +1,32 @@
-"""The filters of the resources, with the operators of Strapi.
+"""The filters of the resources: ``title__icontains=…``, by Django's lookups, and by names of rows.
 
 Filters refer by slug, id or name, as numbers have bounds to exceed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 import django_filters as filters
 from django.core.exceptions import ValidationError as FormError
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import DateTimeField, Exists, OuterRef, QuerySet
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import extend_schema_field
 
-from transcripts.models import FeedEntry, Transcript, Video
+from citations.formats import kind_choices
+from citations.models import Chunk, Source
+from transcripts.models import Collection, Feed, FeedEntry, Membership, Transcript, Video
 
-# Operator -> Django's lookup, and whether it is negated.
-OPERATORS: Final[Mapping[str, tuple[str, bool]]] = {
-    "$eq": ("exact", False),
-    "$ne": ("exact", True),
-    "$eqi": ("iexact", False),
-    "$in": ("in", False),
-    "$notIn": ("in", True),
-    "$contains": ("contains", False),
-    "$notContains": ("contains", True),
-    "$containsi": ("icontains", False),
-    "$notContainsi": ("icontains", True),
-    "$startsWith": ("startswith", False),
-    "$endsWith": ("endswith", False),
-    "$lt": ("lt", False),
-    "$lte": ("lte", False),
-    "$gt": ("gt", False),
-    "$gte": ("gte", False),
-    "$null": ("isnull", False),
-}
-_OF_TEXT: Final = (
-    *("$eq", "$ne", "$eqi", "$in", "$notIn", "$contains", "$notContains", "$containsi"),
-    *("$notContainsi", "$startsWith", "$endsWith"),
-)
-_OF_SIZE: Final = ("$eq", "$ne", "$lt", "$lte", "$gt", "$gte")
-
-
-class Texts(filters.BaseInFilter, filters.CharFilter):
-    """Texts, separated by commas."""
+NOT: Final = "not_"  # in front of a lookup: the rows that it does not keep
+EXACT: Final = ("exact",)
+CHOICE: Final = ("exact", "in", "not_exact", "not_in")
+NUMBER: Final = ("exact", "not_exact", "lt", "lte", "gt", "gte")
+TIME: Final = (*NUMBER, "isnull")
+TEXT: Final = (
+    *CHOICE, "iexact", "contains", "not_contains", "icontains", "not_icontains", "startswith",
+    "endswith",
+)  # fmt: skip
+DURATIONS: Final = ("duration", "start", "end")  # columns of milliseconds
 
 
 @extend_schema_field({"type": "number", "description": "Seconds."})
@@ -50,13 +34,9 @@ class SecondsFilter(filters.NumberFilter):
     """A number of seconds, of a column of milliseconds."""
 
     def filter(self, queryset: QuerySet[Any], value: Any) -> QuerySet[Any]:
-        filtered: QuerySet[Any] = super().filter(queryset, self.stored(value))
+        milliseconds = None if value is None else round(value * 1000)
+        filtered: QuerySet[Any] = super().filter(queryset, milliseconds)
         return filtered
-
-    @staticmethod
-    def stored(value: Any) -> int | None:
-        """Return a number of seconds as it is stored."""
-        return None if value is None else round(value * 1000)
 
 
 class UtcField(IsoDateTimeField):
@@ -74,19 +54,24 @@ class Moment(filters.IsoDateTimeFilter):
     field_class = UtcField
 
 
-# Kind of a field -> the filter of one value, and the operators.
-TEXT: Final = (filters.CharFilter, _OF_TEXT)
-NUMBER: Final = (filters.NumberFilter, _OF_SIZE)
-DURATION: Final = (SecondsFilter, _OF_SIZE)
-TIME: Final = (Moment, (*_OF_SIZE, "$null"))
-Kind = tuple[type[filters.Filter], tuple[str, ...]]
+class Order(filters.OrderingFilter):
+    """``sort=-created_at,title``; rows that are equal in all of it keep one order on all pages."""
+
+    def __init__(self, *fields: str) -> None:
+        super().__init__(fields=fields, label="Fields in order; descending with - in front.")
+
+    def filter(self, queryset: QuerySet[Any], value: Any) -> QuerySet[Any]:
+        ordered: QuerySet[Any] = super().filter(queryset, value and [*value, "pk"])
+        return ordered
 
 
 class Filters(filters.FilterSet):
-    """Filters by name, and ``filters[field][$operator]`` of the fields that are ``compared``."""
+    """Filters by name, and ``field__lookup`` of the fields in ``Meta``."""
 
-    compared: ClassVar[Mapping[str, Kind]] = {}
     base_filters: dict[str, filters.Filter]
+
+    class Meta:
+        filter_overrides: ClassVar[Any] = {DateTimeField: {"filter_class": Moment}}
 
     def __init__(self, data: Mapping[str, str], **options: Any) -> None:
         # The library copies each filter for each request: fifty, of which one or two are asked for.
@@ -96,22 +81,15 @@ class Filters(filters.FilterSet):
         super().__init__(data, **options)
 
     @classmethod
-    def get_filters(cls) -> dict[str, filters.Filter]:
-        comparisons = (_comparisons(name, *kind) for name, kind in cls.compared.items())
-        named: dict[str, filters.Filter] = super().get_filters()
-        return named | {
-            name: field_filter for comparison in comparisons for name, field_filter in comparison
-        }
-
-
-def _comparisons(
-    field: str, kind: type[filters.Filter], operators: Iterable[str]
-) -> Iterator[tuple[str, filters.Filter]]:
-    for operator in operators:
-        lookup, is_negated = OPERATORS[operator]
-        filter_class = {"in": Texts, "isnull": filters.BooleanFilter}.get(lookup, kind)
-        name = f"filters[{field}][{operator}]"
-        yield name, filter_class(field_name=field, lookup_expr=lookup, exclude=is_negated)
+    def filter_for_field(cls, field: Any, field_name: str, lookup_expr: str = "exact") -> Any:
+        """Make a filter; besides the library's lookups there are negated ones, and seconds."""
+        lookup = lookup_expr.removeprefix(NOT)
+        if field_name in DURATIONS:
+            made = SecondsFilter(field_name=field_name, lookup_expr=lookup)
+        else:
+            made = super().filter_for_field(field, field_name, lookup)
+        made.exclude = lookup != lookup_expr
+        return made
 
 
 class Tagged(Filters):
@@ -119,19 +97,34 @@ class Tagged(Filters):
 
     collection = filters.CharFilter(field_name="collection__slug")
     tag = filters.CharFilter(method="with_tag")
-    compared = {"title": TEXT, "published_at": TIME, "created_at": TIME, "updated_at": TIME}
 
     def with_tag(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         return queryset.filter(tags__contains=[value])
 
+    class Meta(Filters.Meta):
+        fields: ClassVar[Any] = {
+            "title": TEXT,
+            "published_at": TIME,
+            "created_at": TIME,
+            "updated_at": TIME,
+        }
+
 
 class VideoFilters(Tagged):
     id = filters.CharFilter(field_name="key")
-    youtube_id = filters.CharFilter()
     channel = filters.CharFilter(lookup_expr="iexact")
     language = filters.CharFilter(method="in_language")
     feed = filters.CharFilter(method="in_feed")
-    compared = {**Tagged.compared, "channel": TEXT, "duration": DURATION}
+    sort = Order("title", "channel", "duration", "published_at", "created_at")
+
+    class Meta(Tagged.Meta):
+        model = Video
+        fields: ClassVar[Any] = {
+            **Tagged.Meta.fields,
+            "youtube_id": EXACT,
+            "channel": TEXT,
+            "duration": NUMBER,
+        }
 
     def in_language(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
         """Keep videos with a transcript in the language or a regional variant of it."""
@@ -147,62 +140,92 @@ class VideoFilters(Tagged):
 
 
 class CollectionFilters(Filters):
-    compared = {"name": TEXT, "slug": TEXT, "created_at": TIME}
+    sort = Order("name", "slug", "created_at")
+
+    class Meta(Filters.Meta):
+        model = Collection
+        fields: ClassVar[Any] = {"name": TEXT, "slug": TEXT, "created_at": TIME}
 
 
 class TranscriptFilters(Filters):
     collection = filters.CharFilter(field_name="video__collection__slug")
     video = filters.CharFilter(field_name="video__key")
     language = filters.CharFilter(lookup_expr="istartswith")
-    origin = filters.CharFilter()
-    compared = {
-        "language": TEXT,
-        "cue_count": NUMBER,
-        "characters": NUMBER,
-        "duration": DURATION,
-        "created_at": TIME,
-        "updated_at": TIME,
-    }
+    sort = Order("language", "origin", "cue_count", "duration", "created_at", "updated_at")
+
+    class Meta(Filters.Meta):
+        model = Transcript
+        fields: ClassVar[Any] = {
+            "language": TEXT,
+            "origin": EXACT,
+            "cue_count": NUMBER,
+            "characters": NUMBER,
+            "duration": NUMBER,
+            "created_at": TIME,
+            "updated_at": TIME,
+        }
 
 
 class FeedFilters(Filters):
     collection = filters.CharFilter(field_name="collection__slug")
-    kind = filters.CharFilter()
-    compared = {"title": TEXT, "last_synced_at": TIME, "next_sync_at": TIME, "created_at": TIME}
+    sort = Order("title", "last_synced_at", "next_sync_at", "created_at")
+
+    class Meta(Filters.Meta):
+        model = Feed
+        fields: ClassVar[Any] = {
+            "kind": EXACT,
+            "title": TEXT,
+            "last_synced_at": TIME,
+            "next_sync_at": TIME,
+            "created_at": TIME,
+        }
 
 
 class MembershipFilters(Filters):
     collection = filters.CharFilter(field_name="collection__slug")
     user = filters.CharFilter(field_name="user__username")
-    role = filters.CharFilter()
+    sort = Order("collection__name", "user__username", "role")
+
+    class Meta(Filters.Meta):
+        model = Membership
+        fields: ClassVar[Any] = {"role": EXACT}
 
 
 class SourceFilters(Tagged):
     video = filters.CharFilter(field_name="video__key")
-    kind = filters.CharFilter()
-    state = filters.CharFilter()
     author = filters.CharFilter(lookup_expr="iexact")
     language = filters.CharFilter(lookup_expr="istartswith")
-    compared = {
-        **Tagged.compared,
-        "author": TEXT,
-        "kind": TEXT,
-        "state": TEXT,
-        "characters": NUMBER,
-        "chunk_count": NUMBER,
-    }
+    sort = Order(
+        "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
+        "created_at", "updated_at",
+    )  # fmt: skip
+
+    class Meta(Tagged.Meta):
+        model = Source
+        fields: ClassVar[Any] = {
+            **Tagged.Meta.fields,
+            "author": TEXT,
+            "kind": CHOICE,
+            "state": CHOICE,
+            "characters": NUMBER,
+            "chunk_count": NUMBER,
+        }
 
 
 class ChunkFilters(Filters):
     collection = filters.CharFilter(field_name="source__collection__slug")
     source = filters.UUIDFilter(field_name="source__uuid")
     video = filters.CharFilter(field_name="source__video__key")
-    kind = filters.CharFilter(field_name="source__kind")
-    compared = {
-        "text": TEXT,
-        "heading": TEXT,
-        "ordinal": NUMBER,
-        "page": NUMBER,
-        "start": DURATION,
-        "end": DURATION,
-    }
+    kind = filters.ChoiceFilter(field_name="source__kind", choices=kind_choices)
+    sort = Order("ordinal", "start", "page")
+
+    class Meta(Filters.Meta):
+        model = Chunk
+        fields: ClassVar[Any] = {
+            "text": TEXT,
+            "heading": TEXT,
+            "ordinal": NUMBER,
+            "page": NUMBER,
+            "start": NUMBER,
+            "end": NUMBER,
+        }

@@ -1,7 +1,6 @@
 """The fields of the resources, and which of them may be written."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from drf_spectacular.utils import extend_schema_field
@@ -61,51 +60,9 @@ class Chapters(serializers.Field[Any, Any, Any, Any]):
         return [{"start": seconds(start), "title": title} for start, title in value]
 
 
-# Field -> the serializer that stands in its place if it is populated, and the attribute it is of.
-Relations = Mapping[str, tuple[type[serializers.BaseSerializer[Any]], str]]
-
-
-class RelatedCollection(serializers.ModelSerializer[Collection]):
-    """A collection, beside its contents."""
-
-    relations: ClassVar[Relations] = {}
-
-    class Meta:
-        model = Collection
-        fields = ("pk", "slug", "name", "created_at")
-
-
-class RelatedVideo(serializers.ModelSerializer[Video]):
-    """A video, beside the rows that were made of it."""
-
-    relations: ClassVar[Relations] = {"collection": (RelatedCollection, "collection")}
-    id = serializers.CharField(source="key", read_only=True)
-    collection = serializers.CharField(source="collection.slug", read_only=True)
-    url = serializers.CharField(read_only=True)
-    duration = Seconds()
-
-    class Meta:
-        model = Video
-        fields = (
-            "pk",
-            "id",
-            "collection",
-            "title",
-            "channel",
-            "url",
-            "youtube_id",
-            "duration",
-            "published_at",
-            "tags",
-            "created_at",
-            "updated_at",
-        )
-
-
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
     """A collection; its slug never changes."""
 
-    relations: ClassVar[Relations] = {}
     videos = serializers.IntegerField(source="video_count", read_only=True)
 
     class Meta:
@@ -123,7 +80,6 @@ class CollectionChange(CollectionSerializer):
 class MembershipSerializer(serializers.ModelSerializer[Membership]):
     """One user's role in one collection."""
 
-    relations: ClassVar[Relations] = {"collection": (RelatedCollection, "collection")}
     collection = Named(slug_field="slug", queryset=Collection.objects.all())
     user = Named(slug_field="username", queryset=get_user_model().objects.all())
 
@@ -150,10 +106,6 @@ class MembershipSerializer(serializers.ModelSerializer[Membership]):
 class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
     """A transcript without its text."""
 
-    relations: ClassVar[Relations] = {
-        "video": (RelatedVideo, "video"),
-        "collection": (RelatedCollection, "video.collection"),
-    }
     video = serializers.CharField(source="video.key", read_only=True)
     collection = serializers.CharField(source="video.collection.slug", read_only=True)
     duration = Seconds()
@@ -199,7 +151,6 @@ class TranscriptOfVideo(serializers.ModelSerializer[Transcript]):
 class VideoSerializer(serializers.ModelSerializer[Video]):
     """A video; its title and tags can change."""
 
-    relations: ClassVar[Relations] = {"collection": (RelatedCollection, "collection")}
     id = serializers.CharField(source="key", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
     url = serializers.CharField(read_only=True)
@@ -249,7 +200,6 @@ class VideoDetail(VideoSerializer):
 class FeedSerializer(serializers.ModelSerializer[Feed]):
     """A playlist or channel; ``newest`` and ``every_hours`` can change."""
 
-    relations: ClassVar[Relations] = {"collection": (RelatedCollection, "collection")}
     collection = serializers.CharField(source="collection.slug", read_only=True)
     newest = serializers.IntegerField(
         min_value=1, max_value=100_000, allow_null=True, required=False
@@ -279,10 +229,6 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
 class SourceSerializer(serializers.ModelSerializer[Source]):
     """A source and the state of its index; ``id`` is its id in searches."""
 
-    relations: ClassVar[Relations] = {
-        "collection": (RelatedCollection, "collection"),
-        "video": (RelatedVideo, "video"),
-    }
     id = serializers.UUIDField(source="uuid", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
     video = serializers.CharField(source="video.key", read_only=True, default=None, allow_null=True)
@@ -319,10 +265,6 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     """A chunk of a source: times in seconds, its span in characters of the source's text."""
 
-    relations: ClassVar[Relations] = {
-        "source": (SourceSerializer, "source"),
-        "collection": (RelatedCollection, "source.collection"),
-    }
     source = serializers.UUIDField(source="source.uuid", read_only=True)  # type: ignore[assignment]
     collection = serializers.CharField(source="source.collection.slug", read_only=True)
     start = Seconds(allow_null=True)

@@ -1,6 +1,6 @@
 """The resources, within the caller's scope."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
@@ -14,9 +14,8 @@ from rest_framework.request import Request
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
-from kbsite.content import description, filters, lists, requests, selection, serializers
+from kbsite.content import description, filters, lists, requests, serializers
 from kbsite.content.pages import BrowsablePage
-from kbsite.content.selection import Selection
 from transcripts.core import audit
 from transcripts.core.access import AccessLevel
 from transcripts.core.alphabet import alphabetical
@@ -32,7 +31,7 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
     renderer_classes = (JSONRenderer, BrowsablePage)
     parser_classes = (requests.BoundedJSONParser, FormParser, MultiPartParser)
     permission_classes: Any = (IsAuthenticated, requests.EditorsWrite)
-    filter_backends = (lists.FilterBackend, lists.Search, lists.Order)
+    filter_backends = (lists.FilterBackend, lists.Search)
     pagination_class = lists.Pages
     schema = description.Operations()
     plural = ""  # the name of its lists
@@ -40,7 +39,7 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
         "list": AccessLevel.READ,
         "retrieve": AccessLevel.READ,
     }
-    selection: Selection | None = None
+    left_out: Set[str] = frozenset()  # fields
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
@@ -50,18 +49,14 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
             return  # which is what is answered, not what is wrong with the parameters
         lists.refuse_unknown(request, self)
         if self.action in ("list", "retrieve"):
-            self.selection = lists.selection_of(request, self)
+            self.left_out = lists.fields_left_out(request, self.get_serializer_class())
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer = super().get_serializer(*args, **kwargs)
-        if self.selection:
-            self.selection.apply(serializer)
+        row: Any = getattr(serializer, "child", serializer)
+        for name in self.left_out:
+            row.fields.pop(name, None)
         return serializer
-
-    def filter_queryset(self, queryset: Any) -> Any:
-        joined = selection.joins(self.selection or Selection(), self.get_serializer_class())
-        filtered = super().filter_queryset(queryset)
-        return filtered.select_related(*joined) if joined else filtered
 
     def _visible(self, model: Any) -> QuerySet[Any]:
         visible: QuerySet[Any] = model.objects.visible(requests.access(self.request))
@@ -96,7 +91,6 @@ class Collections(Creating, Changeable):
     }
     filterset_class = filters.CollectionFilters
     search_fields = ("name", "slug")
-    ordering_fields = ("name", "slug", "created_at")
 
     def get_queryset(self) -> QuerySet[Collection]:
         visible: QuerySet[Collection] = self._visible(Collection)
@@ -138,7 +132,6 @@ class Members(Creating, Changeable):
     )
     filterset_class = filters.MembershipFilters
     search_fields = ("user__username", "collection__name")
-    ordering_fields = ("collection__name", "user__username", "role")
 
     def get_queryset(self) -> QuerySet[Membership]:
         members = self._visible(Membership).select_related("collection", "user")
@@ -166,7 +159,6 @@ class Videos(Changeable):
 
     filterset_class = filters.VideoFilters
     search_fields = ("title", "channel", "key")
-    ordering_fields = ("title", "channel", "duration", "published_at", "created_at")
 
     def get_queryset(self) -> QuerySet[Video]:
         light = Prefetch("transcripts", queryset=Transcript.objects.light())
@@ -191,7 +183,6 @@ class Transcripts(Resource):
 
     filterset_class = filters.TranscriptFilters
     search_fields = ("video__title", "video__key")
-    ordering_fields = ("language", "origin", "cue_count", "duration", "created_at", "updated_at")
 
     def get_queryset(self) -> QuerySet[Transcript]:
         heavy = ["word_times", "video__description", "video__chapters"]
@@ -210,7 +201,6 @@ class Feeds(Changeable):
     serializer_class = serializers.FeedSerializer
     filterset_class = filters.FeedFilters
     search_fields = ("title", "youtube_id")
-    ordering_fields = ("title", "last_synced_at", "next_sync_at", "created_at")
 
     def get_queryset(self) -> QuerySet[Feed]:
         return (
@@ -234,10 +224,6 @@ class Sources(Resource):
     serializer_class = serializers.SourceSerializer
     filterset_class = filters.SourceFilters
     search_fields = ("title", "author", "video__key")
-    ordering_fields = (
-        "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
-        "created_at", "updated_at",
-    )  # fmt: skip
     lookup_field = "uuid"
     lookup_value_regex = "[0-9a-f-]{36}"
 
@@ -252,7 +238,6 @@ class Chunks(Resource):
     serializer_class = serializers.ChunkSerializer
     filterset_class = filters.ChunkFilters
     search_fields = ("heading",)
-    ordering_fields = ("ordinal", "start", "page")
 
     def get_queryset(self) -> QuerySet[Chunk]:
         chunks = Chunk.objects.filter(source__in=self._visible(Source))

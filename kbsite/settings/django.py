@@ -34,10 +34,6 @@ DATABASE_URL = option(
     "empty: the embedded one.",
     secret=True,
 )
-MODELS_DIR = Path(
-    option("MODELS_DIR", "", "Directory of converted models; empty: in the data directory.")
-    or DATA_DIR / "models"
-)
 HOST = option("HOST", "127.0.0.1", "Address that `kb serve` listens on.")
 PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
 
@@ -388,7 +384,6 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "EXCEPTION_HANDLER": "kbsite.errors.drf_exception_handler",
-    "ORDERING_PARAM": "sort",
 }
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",

@@ -89,7 +89,6 @@ def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
             program=(str(kb),),
             folder=folder,
             EMBEDDING_PROVIDER="local",
-            MODELS_DIR=str(sources.ROOT / "build" / "models"),
         )
         token = server.json("token", "create", "waiting")["token"]
         with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http:

@@ -7,12 +7,24 @@ from library.api.content import change_content_video, list_content_videos
 from library.api.notebook import add_note, list_notes
 from library.api.sources import add_source
 from library.api.webhooks import add_webhook, list_webhooks
-from library.models import NoteIn, PatchedVideoDetail, SourceIn, WebhookIn, WebhookKind
+from library.models import (
+    ListContentVideosSortItem,
+    NoteIn,
+    PatchedVideoDetail,
+    SourceIn,
+    WebhookIn,
+    WebhookKind,
+)
 
 client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])
 added = add_source.sync_detailed(client=client, body=SourceIn(text="Whales sing.", title="Whales"))
 assert added.status_code == 201
-page = list_content_videos.sync(client=client, search="whale", sort="title:desc")
+page = list_content_videos.sync(
+    client=client,
+    title_icontains="WHALE",
+    title_in=["Seals", "Whales"],
+    sort=[ListContentVideosSortItem("-title")],
+)
 assert (page.total, page.videos[0].title) == (1, "Whales")
 change = PatchedVideoDetail(title="Sea")
 assert change_content_video.sync(page.videos[0].pk, client=client, body=change).title == "Sea"

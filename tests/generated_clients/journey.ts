@@ -23,7 +23,7 @@ const added = await client.POST("/api/v1/sources", {
 });
 expect(added.response.status === 201, "a text is stored");
 const found = await client.GET("/api/content/videos/", {
-  params: { query: { "filters[title]": { $containsi: "WHALE" }, sort: "title:desc" } },
+  params: { query: { title__icontains: "WHALE", sort: ["-title"] } },
 });
 const video = found.data?.videos[0];
 expect(video?.title === "Whales" && found.data?.total === 1, "it is found by a filter");

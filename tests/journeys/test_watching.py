@@ -148,9 +148,7 @@ class Server:
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:
-    with Instance(
-        tmp_path, MODELS_DIR=str(tmp_path / "models"), LIVE_RERANKER="none", RERANKER="none"
-    ) as site:
+    with Instance(tmp_path, LIVE_RERANKER="none", RERANKER="none") as site:
         yield site
 
 
@@ -226,7 +224,7 @@ def test_whoever_loses_the_right_to_read_in_mid_stream_is_told_nothing_more(tmp_
             "RERANKER": "none",
         }
         with (
-            Instance(tmp_path, MODELS_DIR=str(tmp_path / "models"), **environment) as instance,
+            Instance(tmp_path, **environment) as instance,
             Server(instance, *instance.json(SEED)) as server,
             server.watch_activity() as activity,
         ):

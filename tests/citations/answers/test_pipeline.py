@@ -141,7 +141,6 @@ def test_who_asks_in_another_language_than_the_sources_is_advised_to_ask_in_thei
     collection: Collection, scope: Scope, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     source = make_document(collection, ["Momentum is mass times velocity."], language="en")
     ingest_pipeline.ingest(source.pk)
     german = answer(scope, "Womit multipliziert man die Geschwindigkeit?")

@@ -87,7 +87,6 @@ def test_a_term_without_a_definition_is_shown_with_what_is_said_about_it(
     collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     fan = "The oven fan allows bakers to dry the crust of a sourdough bread at the end."
     others = [f"Bakers of {grain} clean the oven fan on Sundays." for grain in ("rye", "oats")]
     more = ["Without the oven fan, the crust stays soft.", "Turn the oven fan off at noon."]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from citations.errors import ModelError
 from citations.providers import openvino_encoder, sentence_transformers_models
+from citations.providers.embedding import LocalEmbedder
 from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
 from citations.providers.sentence_transformers_models import TorchEncoder
@@ -46,14 +47,7 @@ def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        tiny_models.MEAN,
-        tiny_models.CLS,
-        tiny_models.LOWER,
-        tiny_models.ROBERTA,
-        tiny_models.ELECTRA,
-    ],
+    "name", [tiny_models.MEAN, tiny_models.CLS, tiny_models.LOWER, tiny_models.ROBERTA]
 )
 def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
     model = loaded(name).vectors(tiny_models.TEXTS)
@@ -63,14 +57,15 @@ def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
     assert cosines(model[:1], model[2:3])[0] < 0.99  # the texts do differ for these models
 
 
-def test_a_model_with_further_layers_runs_in_torch() -> None:
-    plain = TorchEncoder(tiny_models.folder(tiny_models.DENSE))
-    assert plain.dimensions == 16
-    assert (
-        cosines(plain.vectors(tiny_models.TEXTS), tiny_models.expected(tiny_models.DENSE)).min()
-        > 0.9999
-    )
-    assert plain.vectors([]).shape == (0, 16)
+@pytest.mark.parametrize(
+    ("name", "dimensions"), [(tiny_models.DENSE, 16), (tiny_models.ELECTRA, 32)]
+)
+def test_a_model_of_another_architecture_runs_in_torch(name: str, dimensions: int) -> None:
+    plain = LocalEmbedder(provider="local", model=str(tiny_models.folder(name)))
+    assert plain.dimensions == dimensions
+    made = plain.embed_documents(tiny_models.TEXTS)
+    assert cosines(made, tiny_models.expected(name)).min() > 0.9999
+    assert plain.embed_documents([]).shape == (0, dimensions)
 
 
 def test_a_model_that_needs_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,12 +149,12 @@ def test_a_tokenizer_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         openvino_encoder.tokenizer(tmp_path)
 
 
-def test_a_converted_model_needs_no_torch_and_tells_nobody() -> None:
-    loaded(tiny_models.MEAN)  # converted by now
+def test_a_model_needs_no_torch_and_tells_nobody() -> None:
     code = f"""
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 from pathlib import Path
+from citations.providers.embedding import LocalEmbedder
 from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import TextEncoder
 folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})

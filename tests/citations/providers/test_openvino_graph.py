@@ -12,7 +12,6 @@ from safetensors.numpy import load_file, save_file
 
 from citations.providers import openvino_graph, weights
 from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_conversion import ensure_graph
 from citations.providers.openvino_encoder import replace_surrogates, tokenizer
 from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.runtime import openvino
@@ -131,8 +130,46 @@ def test_weights_that_cannot_be_read_are_left_to_torch(
         openvino_graph.build(folder, "vector")
 
 
-def test_what_is_not_built_is_traced_where_torch_is_installed(models_dir: Path) -> None:
-    folder = tiny_models.folder(tiny_models.ELECTRA)
-    with pytest.raises(UnknownArchitecture, match="electra"):
+def damaged(tmp_path: Path, **changes: Any) -> Path:
+    """A copy of a tiny model whose description of a tensor is another one."""
+    folder = copied(tiny_models.MEAN, tmp_path / "damaged")
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header["embeddings.word_embeddings.weight"] |= changes
+    written = json.dumps(header).encode()
+    path.write_bytes(len(written).to_bytes(8, "little") + written + content[start:])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dtype": "BF16"},
+        {"dtype": []},
+        {"shape": [3, 32]},
+        {"shape": None},
+        {"data_offsets": [0, 10**15]},
+        {"data_offsets": [-4, 4]},
+        {"data_offsets": "all"},
+    ],
+)
+def test_tensors_that_cannot_be_read_are_left_to_torch(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(UnknownArchitecture):
+        openvino_graph.build(damaged(tmp_path, **changes), "vector")
+
+
+def test_tensors_of_another_shape_are_left_to_torch(tmp_path: Path) -> None:
+    folder = copied(tiny_models.MEAN, tmp_path / "other", hidden_size=24)
+    with pytest.raises(UnknownArchitecture):
         openvino_graph.build(folder, "vector")
-    assert ensure_graph(folder, head="vector").is_file()
+
+
+def test_a_graph_changes_nothing_in_its_file(tmp_path: Path) -> None:
+    folder = copied(tiny_models.MEAN, tmp_path / "whole")
+    before = weights.sha256(folder / "model.safetensors")
+    vectors(folder, tiny_models.TEXTS)
+    assert weights.sha256(folder / "model.safetensors") == before

@@ -17,7 +17,7 @@ from citations.errors import InvalidProvider, ModelError, ModelMissing
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
-from citations.providers import embedding, openvino_conversion, openvino_encoder, registry, weights
+from citations.providers import embedding, openvino_graph, registry, weights
 from citations.providers.embedding import HashEmbedder
 from citations.search import pipeline as search_pipeline
 from tests.citations.providers import tiny_models
@@ -283,50 +283,30 @@ def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(
 
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Which graphs are loaded."""
+    """Which graphs are built."""
     names: list[str] = []
-    load = openvino_encoder._compiled
+    build = openvino_graph.build
 
     def noted(folder: Path, head: str) -> Any:
         names.append(folder.name)
-        return load(folder, head)
+        return build(folder, head)
 
-    monkeypatch.setattr(openvino_encoder, "_compiled", noted)
+    monkeypatch.setattr(openvino_graph, "build", noted)
     return names
 
 
 @pytest.mark.usefixtures("no_lectures")
-def test_what_has_been_made_ready_is_loaded_before_it_is_asked_for(
-    settings: Any, models_dir: Path, loads: list[str]
-) -> None:
+def test_what_is_here_is_loaded_before_it_is_asked_for(settings: Any, loads: list[str]) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
         "local",
         str(tiny_models.folder(tiny_models.MEAN)),
     )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
-    settings.MODELS_DIR = tiny_models.ROOT / "build" / "models"
-    registry.configured_embedder()
-    assert registry.reranker()
-    registry.reset()
-    loads.clear()
     registry.warm()
     assert loads == [tiny_models.MEAN, tiny_models.CROSS]
     registry.configured_embedder().embed_query("a")
     assert registry.reranker()
     assert len(loads) == 2
-
-
-def test_nothing_is_made_ready_in_passing(
-    settings: Any, models_dir: Path, loads: list[str]
-) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
-        "local",
-        str(tiny_models.folder(tiny_models.MEAN)),
-    )
-    settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
-    registry.warm()
-    assert not loads
-    assert not models_dir.exists()
 
 
 @pytest.mark.usefixtures("no_lectures")
@@ -341,28 +321,24 @@ def test_what_is_elsewhere_or_missing_is_not_warmed(
 
 
 def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
-    settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = shutil.copytree(tiny_models.folder(tiny_models.MEAN), tmp_path / "broken")
     (broken / "config.json").write_bytes(b"\xff\xfe{")
     (broken / "1_Pooling" / "config.json").write_bytes(b"\xff")
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "local", str(broken)
     settings.RERANKER = str(tiny_models.folder(tiny_models.TWO_LABELS))
-    monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     registry.warm()
     assert "A model cannot be used: broken is not the folder of a readable model" in caplog.text
 
 
 @pytest.mark.usefixtures("no_lectures")
-def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(
-    settings: Any, tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(settings: Any, made: Made) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
         "local",
         str(tiny_models.folder(tiny_models.MEAN)),
     )
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
-    monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     made.error = ModelError("It is broken.")
     registry.warm()
     assert made.names == [

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import ModelError, ModelMissing
-from citations.providers import openvino_conversion, reranking
+from citations.providers import openvino_graph, reranking
 from citations.providers.openvino_encoder import Tokens
+from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.reranking import CrossEncoderReranker
 from citations.providers.sentence_transformers_models import TorchPairScorer
 from tests.citations.providers import tiny_models
@@ -120,15 +121,11 @@ def test_a_model_that_is_not_here_is_missing(hub_cache: Path) -> None:
         CrossEncoderReranker("cross-encoder/ms-marco-MiniLM-L-12-v2")
 
 
-def unconvertible(folder: Path, head: str, out: Path) -> None:
-    """Say that a model cannot be converted."""
-    (out / openvino_conversion.REASON).write_text("ValueError: too odd")
+def test_what_is_not_built_runs_in_torch_and_scores_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(folder: Path, head: str) -> None:
+        raise UnknownArchitecture("too odd")
 
-
-def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(
-    monkeypatch: pytest.MonkeyPatch, models_dir: Path
-) -> None:
-    monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
+    monkeypatch.setattr(openvino_graph, "build", build)
     model = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     assert isinstance(model._scorer, TorchPairScorer)
     assert close(
@@ -153,10 +150,7 @@ def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
     )
 
 
-def test_damaged_weights_are_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_dir: Path
-) -> None:
-    monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
+def test_damaged_weights_are_told(tmp_path: Path) -> None:
     folder = copied(tmp_path / "cross")
     (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5_000])
     with pytest.raises(ModelError, match="cross cannot be loaded"):

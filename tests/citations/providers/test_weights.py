@@ -175,13 +175,16 @@ def another_process() -> None:
     weights._digest.cache_clear()
 
 
-def test_the_next_process_reads_only_a_file_that_has_changed(
-    tmp_path: Path, models_dir: Path
-) -> None:
-    models_dir.mkdir()
+@pytest.fixture
+def cache(settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path / "data"
+    return tmp_path / "data" / "cache"
+
+
+def test_the_next_process_reads_only_a_file_that_has_changed(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / SAFE
     path.write_bytes(b"a")
-    first, kept = weights.digest(path), models_dir / weights.DIGESTS
+    first, kept = weights.digest(path), cache / weights.DIGESTS
     kept.write_text(kept.read_text().replace(first, "remembered"))
     another_process()
     assert weights.digest(path) == "remembered"
@@ -196,24 +199,21 @@ def test_the_next_process_reads_only_a_file_that_has_changed(
 
 
 @pytest.mark.parametrize("kept", ["", "nonsense", "[]", "[" * 100_000, None])
-def test_digests_that_are_lost_are_computed(
-    tmp_path: Path, models_dir: Path, kept: str | None
-) -> None:
+def test_digests_that_are_lost_are_computed(tmp_path: Path, cache: Path, kept: str | None) -> None:
     path = tmp_path / SAFE
     path.write_bytes(b"a")
     if kept is not None:
-        models_dir.mkdir()
-        (models_dir / weights.DIGESTS).write_text(kept)
+        cache.mkdir(parents=True)
+        (cache / weights.DIGESTS).write_text(kept)
     assert weights.digest(path) == weights.sha256(path)
 
 
-def test_only_the_newest_digests_are_kept(tmp_path: Path, models_dir: Path) -> None:
-    models_dir.mkdir()
+def test_only_the_newest_digests_are_kept(tmp_path: Path, cache: Path) -> None:
     for number in range(weights.MAX_DIGESTS + 5):
         path = tmp_path / str(number)
         path.write_bytes(bytes([number]))
         weights.digest(path)
-    kept = json.loads((models_dir / weights.DIGESTS).read_text())
+    kept = json.loads((cache / weights.DIGESTS).read_text())
     assert len(kept) == weights.MAX_DIGESTS
     assert weights.sha256(path) in kept.values()
 

@@ -211,9 +211,6 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(
     scope: Scope, collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = (
-        settings.BASE_DIR / "build" / "models"
-    )  # made ready once, not in every run
     embed(
         make_document(
             collection,
@@ -239,7 +236,6 @@ def test_what_is_not_in_the_library_is_said_not_to_be_there(
     scope: Scope, collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(
         make_document(
             collection,
@@ -272,7 +268,6 @@ GERMAN = (
 def german(fake_models: None, collection: Collection, settings: Any) -> None:
     """Passages in German, embedded by a model that knows English alone."""
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(make_document(collection, GERMAN, language="de"))
 
 
@@ -319,7 +314,6 @@ def test_a_short_question_is_judged_by_meaning_where_its_words_are_in_the_model_
     scope: Scope, collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(make_document(collection, ["Momentum is mass times velocity.", *TEXTS], language="en"))
     assert "closeness" in signs_of(search_pipeline.search(scope, "Momentum", explain=True))
 
@@ -328,7 +322,6 @@ def test_who_asks_in_another_language_than_the_sources_is_advised_to_ask_in_thei
     scope: Scope, collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(make_document(collection, ["Momentum is mass times velocity.", *TEXTS], language="en"))
     german = search_pipeline.search(scope, "Womit multipliziert man die Geschwindigkeit?")
     assert (german.nothing_relevant, LANGUAGE_NOTE in german.notes) == (True, True)
@@ -341,7 +334,6 @@ def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
     scope: Scope, collection: Collection, settings: Any, query: str
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     filler = "Nodes relay transactions to each other and keep those that pay enough for a block. "
     text = f"{filler * 5}It is a case of you scratch my back, I scratch yours. {filler * 5}"
     document = make_document(collection, [text, "An integral is the area under a curve."])

@@ -414,7 +414,6 @@ def test_what_has_all_words_is_a_hit_while_its_source_is_searched_by_words_alone
     page: Client, collection: Collection, settings: Any, query: str, *, is_hit: bool
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(make_document(collection, ["Walruses rest on ice.", "A gallop is fast."]))
     Source.objects.update(state=State.READY)
     filler = "Nodes relay transactions to each other and keep those that pay enough. " * 20
@@ -777,7 +776,6 @@ def test_a_question_in_a_language_that_the_model_does_not_know_has_its_page(
     page: Client, collection: Collection, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     texts = ["Die Steigung sagt, wie schnell sich die Funktion ändert.", "Ein Integral ist Fläche."]
     embed(make_document(collection, texts, language="de"))
     listed = text_of(page.get("/search/?q=Was+sagt+die+Steigung+der+Funktion%3F&full=1"))

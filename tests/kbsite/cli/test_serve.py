@@ -20,7 +20,7 @@ from tests.serving import LINK, OWN_KB, PATIENCE, ROOT, Serving, environment, pr
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 Serve = Callable[..., Serving]
-WEIGHTS = "model.bin"  # mapped into the memory of a process that runs a model
+WEIGHTS = "model.safetensors"  # mapped into the memory of a process that runs a model
 
 
 @pytest.fixture
@@ -216,7 +216,6 @@ def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(
     server = Path(f"/proc/{serving.process.pid}/maps")
     reader = requests.Session()
     reader.get(serving.link).raise_for_status()
-    # On a new machine, the server began before the worker had converted the model.
     reader.get(f"{serving.url}/search/?q=what+waits").raise_for_status()
     until(lambda: WEIGHTS not in server.read_text())
     requests.get(f"{serving.url}/healthz").raise_for_status()

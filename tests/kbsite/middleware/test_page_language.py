@@ -108,7 +108,7 @@ def said(response: Any) -> list[str]:
 
 
 def test_json_on_a_german_page_is_what_programs_get(page: Client) -> None:
-    path, html = "/api/content/videos/?filters[nothing]=1", {"HTTP_ACCEPT": "text/html"}
+    path, html = "/api/content/videos/?nothing=1", {"HTTP_ACCEPT": "text/html"}
     message = page.get(path, **GERMAN).json()["detail"]
     assert message in unescape(text_of(page.get(path, **GERMAN, **html)))
 
