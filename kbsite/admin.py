@@ -81,9 +81,16 @@ admin.site.index_title = _("Everything on this server")
 REVOKED_AT_ONCE = 500
 _NEW_FIELDS = ("user", "name", "access", "collections", "days")
 _FIXED_FIELDS = (
-    "hint", "user", "application", "access", "limited", "readable", "created_at",
-    "last_used_at", "revoked_at",
-)  # fmt: skip
+    "hint",
+    "user",
+    "application",
+    "access",
+    "limited",
+    "readable",
+    "created_at",
+    "last_used_at",
+    "revoked_at",
+)
 
 
 class NewTokenForm(TokenForm):
@@ -123,9 +130,16 @@ class ApiTokenAdmin(Table):
     """Tokens are created, renamed, given an expiry and revoked."""
 
     list_display = (
-        "name", "hint", "user", "access", "limited", "created_at", "last_used_at",
-        "expires_at", "revoked_at",
-    )  # fmt: skip
+        "name",
+        "hint",
+        "user",
+        "access",
+        "limited",
+        "created_at",
+        "last_used_at",
+        "expires_at",
+        "revoked_at",
+    )
     list_filter = (
         *("access", "limited", "created_at", "last_used_at"),
         ("revoked_at", admin.EmptyFieldListFilter),

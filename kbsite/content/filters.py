@@ -23,9 +23,15 @@ CHOICE: Final = ("exact", "in", "not_exact", "not_in")
 NUMBER: Final = ("exact", "not_exact", "lt", "lte", "gt", "gte")
 TIME: Final = (*NUMBER, "isnull")
 TEXT: Final = (
-    *CHOICE, "iexact", "contains", "not_contains", "icontains", "not_icontains", "startswith",
+    *CHOICE,
+    "iexact",
+    "contains",
+    "not_contains",
+    "icontains",
+    "not_icontains",
+    "startswith",
     "endswith",
-)  # fmt: skip
+)
 DURATIONS: Final = ("duration", "start", "end")  # columns of milliseconds
 
 
@@ -196,9 +202,16 @@ class SourceFilters(Tagged):
     author = filters.CharFilter(lookup_expr="iexact")
     language = filters.CharFilter(lookup_expr="istartswith")
     sort = Order(
-        "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
-        "created_at", "updated_at",
-    )  # fmt: skip
+        "title",
+        "author",
+        "kind",
+        "state",
+        "characters",
+        "chunk_count",
+        "published_at",
+        "created_at",
+        "updated_at",
+    )
 
     class Meta(Tagged.Meta):
         model = Source

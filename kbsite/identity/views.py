@@ -1,6 +1,6 @@
 """The way to the provider, and the second factor with this site's audit trail."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
@@ -35,7 +35,7 @@ def _at_provider(view: Any, request: HttpRequest, provider_id: str) -> HttpRespo
     fields = request.GET.copy()
     if not url_has_allowed_host_and_scheme(fields.get("next", ""), {request.get_host()}):
         fields.pop("next", None)
-    request.GET = fields  # type: ignore[assignment]
+    request.GET = cast(Any, fields)
     try:
         response: HttpResponse = view(request, provider_id)
     except RequestException as error:

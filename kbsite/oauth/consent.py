@@ -1,7 +1,7 @@
 """The page on which a user connects an application: to which collections, and what it may do."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from django import forms
@@ -98,7 +98,7 @@ class Consent(AuthorizationView):
         """Ask, whatever the application wants to be done without asking."""
         fields = request.GET.copy()
         fields.pop("approval_prompt", None)
-        request.GET = fields  # type: ignore[assignment]
+        request.GET = cast(Any, fields)
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
 
