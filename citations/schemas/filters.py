@@ -123,7 +123,9 @@ class HighlightFilterIn(BaseModel):
     source: Annotated[
         Reference,
         Field(
-            alias="source_id", description="Only of this source: its id, or that of a recording."
+            alias="source_id",
+            alias_priority=1,
+            description="Only of this source: its id, or that of a recording.",
         ),
     ] = ""
     collection: Annotated[
