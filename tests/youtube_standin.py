@@ -11,7 +11,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from http.server import BaseHTTPRequestHandler
@@ -81,6 +81,7 @@ class Video:
     status: str = "OK"
     reason: str = ""
     subreason: str = ""
+    answer: dict[str, Any] = field(default_factory=dict)  # what else the player answers
     behaviour: str = ""
 
 
@@ -121,6 +122,9 @@ class YouTubeStandIn(StandIn):
         self.channels: dict[str, tuple[str, str]] = {
             HANDLE: (CHANNEL, "Stand-in Channel")
         }  # handle -> id, title
+        # (channel, tab) -> videos; YouTube shows its front page in place of a missing tab
+        self.tabs: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.untitled_tabs = False  # as on the pages of some channels
         super().__init__(_handler(self), port)
         for video in _FIRST:
             self.videos[video.id] = video
@@ -155,10 +159,18 @@ class YouTubeStandIn(StandIn):
         self.playlists[playlist_id] = (title, tuple(video_ids))
 
     def add_channel(
-        self, handle: str, channel_id: str, video_ids: Iterable[str], *, title: str = "A channel"
+        self,
+        handle: str,
+        channel_id: str,
+        video_ids: Iterable[str],
+        *,
+        title: str = "A channel",
+        tabs: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        """Register a channel with its uploads, newest first."""
+        """Register a channel with its uploads, newest first, and those of its tabs by name."""
         self.channels[handle] = (channel_id, title)
+        for tab, shown in (tabs or {}).items():
+            self.tabs[channel_id, tab] = tuple(shown)
         self.add_playlist(f"UU{channel_id[2:]}", video_ids, title=f"Uploads from {title}")
 
     def requests_for(self, path: str) -> list[YouTubeRequest]:
@@ -316,6 +328,8 @@ def _player(video: Video) -> dict[str, Any]:
         "microformat": {"playerMicroformatRenderer": _microformat(video)},
         "streamingData": {},
     }
+    for name, more in video.answer.items():
+        response[name] |= more
     if video.tracks:
         response["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(video, shown)}
     return response
@@ -596,21 +610,18 @@ def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
     if name not in known:
         return Answer(b"<html><body>404 Not Found</body></html>", 404)
     channel_id, title = known[name]
-    _, video_ids = standin.uploads(channel_id) or ("", ())
+    _, uploads = standin.uploads(channel_id) or ("", ())
+    tab_name = segments[-1] if segments[-1] != name else "videos"
+    video_ids = standin.tabs.get((channel_id, tab_name), uploads if tab_name == "videos" else None)
+    shown = tab_name if video_ids is not None else "featured"
     items = [
-        {
-            "richItemRenderer": {
-                "content": {
-                    "videoRenderer": {"videoId": video_id, "title": {"runs": [{"text": video_id}]}}
-                }
-            }
-        }
-        for video_id in video_ids[:_PAGE]
+        {"richItemRenderer": {"content": _tab_item(video_id, shown)}}
+        for video_id in (uploads if video_ids is None else video_ids)[:_PAGE]
     ]
-    command = {"commandMetadata": {"webCommandMetadata": {"url": f"/{name}/videos"}}}
+    command = {"commandMetadata": {"webCommandMetadata": {"url": f"/{name}/{shown}"}}}
     tab = {
         "selected": True,
-        "title": "Videos",
+        "title": "" if standin.untitled_tabs else {"featured": "Home"}.get(shown, shown.title()),
         "endpoint": command,
         "content": {"richGridRenderer": {"contents": items}},
     }
@@ -628,6 +639,15 @@ def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
             }
         }
     )
+
+
+def _tab_item(video_id: str, tab: str) -> dict[str, Any]:
+    if tab != "shorts":
+        return {"videoRenderer": {"videoId": video_id, "title": {"runs": [{"text": video_id}]}}}
+    watched = {"innertubeCommand": {"reelWatchEndpoint": {"videoId": video_id}}}
+    short = {"entityId": f"shorts-shelf-item-{video_id}", "onTap": watched}
+    shown = {"primaryText": {"content": video_id}, "secondaryText": {"content": "1 view"}}
+    return {"shortsLockupViewModel": {**short, "overlayMetadata": shown}}
 
 
 def _alert(text: str) -> dict[str, Any]:

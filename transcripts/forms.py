@@ -37,9 +37,10 @@ class ManyFilesField(forms.FileField):
 
 
 class LanguageField(forms.CharField):
-    """A language by name or tag; its value is the tag."""
+    """A language by name or tag; its value is the tag, of a ``track`` with what follows a dot."""
 
-    def __init__(self, *, help_text: Any = "") -> None:
+    def __init__(self, *, help_text: Any = "", track: bool = False) -> None:
+        self.is_track = track
         super().__init__(
             label=_("Language"),
             required=False,
@@ -50,7 +51,8 @@ class LanguageField(forms.CharField):
     def clean(self, value: Any) -> str:
         """Read the language. Raises ``ValidationError``."""
         try:
-            return languages.parse(super().clean(value))
+            name, dot, kind = super().clean(value).partition("." if self.is_track else "\n")
+            return f"{languages.parse(name)}{dot}{kind}"
         except InvalidInput as error:
             raise forms.ValidationError(translated_error(error)) from None
 
@@ -161,7 +163,7 @@ def _is_address(word: str) -> bool:
 
 
 class FetchForm(forms.Form):
-    language = LanguageField()
+    language = LanguageField(track=True)
     translated = forms.BooleanField(required=False)
 
 

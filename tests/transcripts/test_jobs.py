@@ -17,7 +17,7 @@ from transcripts.adding import acquisition, storage
 from transcripts.core.errors import Premiere, TranscriptNotFound
 from transcripts.library import activity, collections
 from transcripts.library import reading as library
-from transcripts.models import Collection, Feed, Job, Transcript, Video, enqueue
+from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
 from transcripts.models.jobs import JobQuerySet
 from transcripts.youtube import Listing, YouTube
 
@@ -119,6 +119,36 @@ def test_waiting_for_a_premiere_does_not_count_as_a_crash(collection: Collection
     acquisition.recover_abandoned()
     job.refresh_from_db()
     assert job.state == Job.State.QUEUED
+
+
+def test_what_begins_at_an_unknown_time_is_tried_again_for_a_day(collection: Collection) -> None:
+    job = acquisition.request(collection, "first-video")
+    pauses = []
+    while job.state == Job.State.QUEUED:
+        job.start()
+        acquisition._settle(job, Premiere("not yet"))
+        if job.run_after:
+            pauses.append(round((job.run_after - timezone.now()).total_seconds() / 3600))
+    assert pauses == [1, 6, 24]
+    assert job.state == Job.State.FAILED
+
+
+# Videos that YouTube does not play
+
+
+def test_one_video_with_an_unknown_state_is_tried_again_and_holds_no_other_back(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
+    error = "An error occurred. Please try again later."
+    youtube.add_video("first-video", status="ERROR", reason=error, tracks=())
+    job = acquisition.request(collection, "first-video")
+    acquisition.perform(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error_code) == (Job.State.QUEUED, "unplayable")
+    assert "An error occurred" in job.error
+    assert job.run_after is not None
+    assert timedelta(minutes=59) < job.run_after - timezone.now() < timedelta(minutes=61)
+    assert YouTubeGate.current().state == "open"
 
 
 # Playlists and channels

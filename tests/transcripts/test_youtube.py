@@ -22,14 +22,24 @@ from tests.youtube_standin import Track, YouTubeStandIn
 from transcripts.core import errors
 from transcripts.core.errors import InvalidUrl, Retry, YouTubeError
 from transcripts.text.timecodes import Target, parse_target
-from transcripts.youtube import FetchedTranscript, Options, YouTube, info_from_json
+from transcripts.youtube import FetchedTranscript, Options, YouTube, guard, info_from_json
+from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
+from transcripts.youtube.playability import Playability, Unplayable, read_playability
 from transcripts.youtube.values import Chapter, RequestTrace
 
 pytestmark = pytest.mark.youtube
 
+TABBED = "UCtabbed-channel-0000001"
 SECRET = "hunter2-in-the-proxy"
 _NUMBERS = itertools.count()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=15,
+)
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +169,33 @@ def test_a_missing_language_comes_with_those_that_exist(fresh: YouTubeStandIn) -
     assert "“fr”" in caught.value.message
 
 
-def test_of_two_tracks_in_a_language_the_unnamed_is_taken(fresh: YouTubeStandIn) -> None:
-    assert spoken(ask(fresh, standin.NAMED)) == "Hello and welcome. This is the stand-in."
+@pytest.mark.parametrize("language", [None, "en", "en-US", "en.manual"])
+def test_of_two_tracks_in_a_language_the_unnamed_is_taken(
+    fresh: YouTubeStandIn, language: str | None
+) -> None:
+    reverse = fresh.add_video(new_id(), tracks=tuple(reversed(fresh.videos[standin.NAMED].tracks)))
+    for video_id in (standin.NAMED, reverse.id):
+        fetched = ask(fresh, video_id, language)
+        assert spoken(fetched) == "Hello and welcome. This is the stand-in."
+
+
+def test_another_track_of_a_language_is_asked_for_by_origin_or_name(fresh: YouTubeStandIn) -> None:
+    assert ask(fresh, standin.MANUAL, "en.auto").origin == "auto"
+    assert spoken(ask(fresh, standin.NAMED, "en.commentary")) == "A commentary."
+    with pytest.raises(errors.LanguageMissing) as caught:
+        ask(fresh, standin.NAMED, "en.auto")
+    assert caught.value.available == ("en", "en.Commentary")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "offered"), [("he", "iw"), ("pt-PT", "pt-BR"), ("zh-TW", "zh-Hant"), ("nb", "no")]
+)
+def test_a_language_is_found_by_another_tag(
+    fresh: YouTubeStandIn, wanted: str, offered: str
+) -> None:
+    video = fresh.add_video(new_id(), tracks=(Track("fr"), Track(offered)))
+    assert ask(fresh, video.id, wanted).language == offered
+    assert ask(fresh, video.id, languages=(wanted,)).language == offered
 
 
 def test_angle_brackets_in_a_talk_about_code_survive(fresh: YouTubeStandIn) -> None:
@@ -337,6 +372,148 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         "2031-05-06 07:08 UTC",
         Retry.AT_TIME,
     ),
+    "still processed": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "We're processing this video. Check back later.",
+            "tracks": (),
+        },
+        Unplayable,
+        "“We're processing this video. Check back later”",
+        Retry.LATER,
+    ),
+    "one video's error": (
+        {"status": "ERROR", "reason": "An error occurred. Please try again later.", "tracks": ()},
+        Unplayable,
+        "“An error occurred. Please try again later”",
+        Retry.LATER,
+    ),
+    "not on this app": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Video unavailable",
+            "subreason": "The following content is not available on this app.",
+            "tracks": (),
+        },
+        Unplayable,
+        "not available on this app",
+        Retry.LATER,
+    ),
+    "sign-in": (
+        {"status": "LOGIN_REQUIRED", "reason": "Melde dich an", "tracks": ()},
+        Unplayable,
+        "signed in",
+        Retry.LATER,
+    ),
+    "no reason": (
+        {"status": "CONTENT_CHECK_REQUIRED", "reason": "", "tracks": ()},
+        Unplayable,
+        "“CONTENT_CHECK_REQUIRED”",
+        Retry.LATER,
+    ),
+    "music subscription": (
+        {"status": "UNPLAYABLE", "reason": "Nur für Music Premium-Mitglieder", "tracks": ()},
+        errors.MembersOnly,
+        "subscribers",
+        Retry.NEVER,
+    ),
+    "copy protection": (
+        {"answer": {"streamingData": {"licenseInfos": [{"drmFamily": "WIDEVINE"}]}}, "tracks": ()},
+        Unplayable,
+        "copy protection",
+        Retry.LATER,
+    ),
+    "age in German": (
+        {"status": "AGE_CHECK_REQUIRED", "reason": "Bitte bestätige dein Alter", "tracks": ()},
+        errors.AgeRestricted,
+        "signed-in",
+        Retry.NEVER,
+    ),
+    "age by a field": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Altersbeschränkung",
+            "answer": {"playabilityStatus": {"desktopLegacyAgeGateReason": 1}},
+            "tracks": (),
+        },
+        errors.AgeRestricted,
+        "signed-in",
+        Retry.NEVER,
+    ),
+    "members in German": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Nur für Kanalmitglieder",
+            "answer": {
+                "playabilityStatus": {
+                    "errorScreen": {
+                        "playerLegacyDesktopYpcOfferRenderer": {"offerId": "sponsors_only_video"}
+                    }
+                }
+            },
+            "tracks": (),
+        },
+        errors.MembersOnly,
+        "members of the channel",
+        Retry.NEVER,
+    ),
+    "paid in German": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Dieses Video ist kostenpflichtig",
+            "answer": {
+                "playabilityStatus": {
+                    "errorScreen": {"playerLegacyDesktopYpcOfferRenderer": {"itemTitle": "Film"}}
+                }
+            },
+            "tracks": (),
+        },
+        errors.MembersOnly,
+        "bought",
+        Retry.NEVER,
+    ),
+    "private in German": (
+        {
+            "status": "LOGIN_REQUIRED",
+            "reason": "Privates Video",
+            "answer": {"videoDetails": {"isPrivate": True}},
+            "tracks": (),
+        },
+        errors.PrivateVideo,
+        "private",
+        Retry.NEVER,
+    ),
+    "country in German": (
+        {
+            "status": "UNPLAYABLE",
+            "reason": "Video nicht verfügbar",
+            "subreason": "Dieses Video ist in deinem Land nicht verfügbar.",
+            "tracks": (),
+        },
+        Unplayable,
+        "“Video nicht verfügbar. Dieses Video ist in deinem Land nicht verfügbar”",
+        Retry.LATER,
+    ),
+    "bot check in German": (
+        {
+            "status": "LOGIN_REQUIRED",
+            "reason": "Melde dich an, um zu bestätigen, dass du kein Bot bist",
+            "tracks": (),
+        },
+        errors.Blocked,
+        "bot",
+        Retry.COOL_DOWN,
+    ),
+    "live not begun": (
+        {
+            "status": "LIVE_STREAM_OFFLINE",
+            "reason": "Das Live-Event beginnt in Kürze.",
+            "tracks": (),
+        },
+        errors.Premiere,
+        "not published yet",
+        Retry.AT_TIME,
+    ),
     "no answer": (
         {"behaviour": "hang"},
         errors.NetworkProblem,
@@ -421,7 +598,41 @@ def test_a_video_that_youtube_does_not_know_was_removed(fresh: YouTubeStandIn) -
         ask(fresh, "nothing-000")
 
 
-@pytest.mark.parametrize("name", ["no captions", "PO token", "age gate", "reset", "garbage HTML"])
+def test_a_video_that_one_player_plays_is_judged_by_that_player_alone() -> None:
+    trace = RequestTrace(
+        players=[
+            Playability("LOGIN_REQUIRED", frozenset({"isPrivate", "LOGIN_REQUIRED"}), "Private"),
+            Playability("OK", frozenset({"OK"}), ""),
+        ]
+    )
+    assert explain(trace, []) is None
+    assert trace.is_playable
+
+
+def test_captions_are_called_missing_only_of_a_video_that_plays(
+    fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "read_playability", lambda _: None)
+    assert type(refused(fresh, tracks=())) is errors.YouTubeChanged
+
+
+@given(JSON)
+def test_any_answer_of_the_player_is_read_or_left(answer: object) -> None:
+    for part in (answer, {"playabilityStatus": answer}):
+        read_playability(json.dumps({"videoDetails": answer, **_fields(part)}).encode())
+
+
+def _fields(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"playabilityStatus": value}
+
+
+def test_a_deeply_nested_answer_of_the_player_is_left() -> None:
+    assert read_playability(b'{"playabilityStatus":' * 100_000) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["no captions", "PO token", "age gate", "sign-in", "reset", "garbage HTML"]
+)
 def test_a_second_opinion_is_asked_where_it_does_no_harm(fresh: YouTubeStandIn, name: str) -> None:
     refused(fresh, **CONDITIONS[name][0])
     assert second_opinions(fresh)
@@ -686,12 +897,47 @@ def test_a_channel_is_listed_by_id_and_by_handle(fresh: YouTubeStandIn, name: st
 
 
 @pytest.mark.parametrize(
+    ("tab", "ids"),
+    [
+        ("/videos", (standin.MANUAL,)),
+        ("/shorts", (standin.AUTO, standin.CODE)),
+        ("/streams", (standin.LIVE,)),
+    ],
+)
+@pytest.mark.parametrize("name", [TABBED, "@tabbed"])
+def test_a_tab_of_a_channel_lists_its_own_videos(
+    fresh: YouTubeStandIn, name: str, tab: str, ids: tuple[str, ...]
+) -> None:
+    tabs = {"videos": [standin.MANUAL], "shorts": [standin.AUTO, standin.CODE]}
+    tabs["streams"] = [standin.LIVE]
+    uploads = [standin.LIVE, standin.AUTO, standin.CODE, standin.MANUAL]
+    fresh.add_channel("@tabbed", TABBED, uploads, title="Tabs", tabs=tabs)
+    youtube = YouTube(Options(), adapter=fresh.adapter())
+    listing = youtube.list_videos(parse_target(name + tab))
+    assert listing.video_ids == ids
+    assert listing.title == f"Tabs - {tab[1:].title()}"
+    assert set(youtube.list_videos(parse_target(name)).video_ids) == set(uploads)
+
+
+@pytest.mark.parametrize("untitled", [False, True])
+def test_a_tab_that_a_channel_does_not_have_is_said_so(
+    fresh: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch, untitled: bool
+) -> None:
+    monkeypatch.setattr(fresh, "untitled_tabs", untitled)
+    fresh.add_channel("@plain", "UCplain-channel-00000001", [standin.MANUAL])
+    with pytest.raises(errors.VideoRemoved) as caught:
+        YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target("@plain/shorts"))
+    assert caught.value.message == "This channel has no such tab on YouTube, or no longer."
+
+
+@pytest.mark.parametrize(
     "written", ["PLnothing-here-00000000000000000001", "UCnothing-here-000000001", "@nobody"]
 )
 def test_a_list_that_does_not_exist_is_said_so(fresh: YouTubeStandIn, written: str) -> None:
     with pytest.raises(errors.VideoRemoved) as caught:
         YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target(written))
-    assert "not on YouTube" in caught.value.message
+    assert "not on YouTube" in caught.value.message or "is no channel" in caught.value.message
+    assert "video" not in caught.value.message
 
 
 def test_a_blocked_list_is_blocked(fresh: YouTubeStandIn) -> None:
@@ -710,13 +956,6 @@ def test_one_video_is_no_list(fresh: YouTubeStandIn) -> None:
 
 # Metadata files
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
-    ),
-    max_leaves=15,
-)
 FIELDS = [
     "id",
     "title",

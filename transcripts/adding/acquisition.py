@@ -300,7 +300,8 @@ def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     if isinstance(error, errors.YouTubeError) and not isinstance(error, no_answer):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
     if until := _next_try(job, error):
-        job.postpone(until=until, error=error, counts=not isinstance(error, errors.Premiere))
+        waits = isinstance(error, errors.Premiere) and error.retry_at is not None
+        job.postpone(until=until, error=error, counts=not waits)
     else:
         job.fail(error)
 

@@ -23,7 +23,8 @@ class Retry(StrEnum):
     SETTINGS = "settings"  # now and then: somebody has to change the settings
     COOL_DOWN = "cool_down"  # the queue waits; alone: three attempts, growing pauses
     RECEIVER = "receiver"  # ten attempts within two days
-    AT_TIME = "at_time"  # at the error's ``retry_at``
+    LATER = "later"  # after an hour, six hours and a day: the state of a video changes slowly
+    AT_TIME = "at_time"  # at the error's ``retry_at``; as LATER if that is unknown
     UNEXPECTED = "unexpected"  # three attempts with growing pauses
 
 
@@ -295,7 +296,7 @@ class PoTokenRequired(YouTubeError):
 
 
 class NoCaptions(YouTubeError):
-    """The video has no captions."""
+    """YouTube plays the video, and lists no captions for it."""
 
     code = "no_captions"
 
@@ -321,13 +322,13 @@ class AgeRestricted(YouTubeError):
 
 
 class PrivateVideo(YouTubeError):
-    """The video is private."""
+    """The video or playlist is private."""
 
     code = "private_video"
 
 
 class MembersOnly(YouTubeError):
-    """The video is only for members of the channel, or must be bought."""
+    """The video is only for members of the channel or subscribers, or must be bought."""
 
     code = "members_only"
 
@@ -340,7 +341,7 @@ class GeoBlocked(YouTubeError):
 
 
 class VideoRemoved(YouTubeError):
-    """The video was deleted or never existed."""
+    """The video, playlist, channel or tab was deleted or never existed."""
 
     code = "removed"
 

@@ -19,6 +19,7 @@ from transcripts.core.scope import Scope
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.text import bm25, reading, tokenizer
 from transcripts.text.cues import Cue, CueGroup, group_by_time
+from transcripts.text.language_tags import distance
 from transcripts.text.queries import empty_query
 from transcripts.text.timecodes import parse_target, watch_url
 
@@ -185,11 +186,6 @@ def tracks(video: Video) -> list[str]:
     return [name for name in _names(list(video.transcripts.all())) if name != "unknown"]
 
 
-def matches_language(code: str, language: str) -> bool:
-    """Return whether a code is the language or a regional variant of it: ``en-GB`` is ``en``."""
-    return f"{code.casefold()}-".startswith(f"{language.casefold()}-")
-
-
 def read(video: Video, *, language: str = "", **selection: Any) -> VideoReading:
     """Read the part of a transcript that ``reading.read`` selects; raises what that raises, too.
 
@@ -265,7 +261,7 @@ def _choose(transcripts: Sequence[Transcript], track: str) -> Transcript | None:
         return transcripts[0]
     exact = [row for row in transcripts if row.track.casefold() == track.casefold()]
     ranked = sorted(transcripts, key=lambda row: row.preference([track.casefold()]))
-    matches = exact + [row for row in ranked if matches_language(row.language, track)]
+    matches = exact + [row for row in ranked if distance(track, row.language) is not None]
     return matches[0] if matches else None
 
 

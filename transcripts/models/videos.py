@@ -14,6 +14,7 @@ from transcripts.core.player import Player, player_of
 from transcripts.core.sanitize import is_uuid
 from transcripts.core.scope import Scope
 from transcripts.models.collections import Collection, Deletable, DeletableQuerySet, VisibleQuerySet
+from transcripts.text.language_tags import distance
 from transcripts.text.timecodes import watch_url
 
 KEY_LENGTH = 200
@@ -209,19 +210,15 @@ class Transcript(models.Model):
         """The name of this transcript among those of the video, such as ``en.auto``."""
         return f"{self.language}.{self.origin}"
 
-    def preference(self, languages: list[str]) -> tuple[int, int, int]:
-        """Return a sort key: rank of the language, rank of the origin, age."""
-        language = self.language.casefold()
+    def preference(self, languages: list[str]) -> tuple[int, int, int, int]:
+        """Return a sort key: ranks of the language and the origin, distance of the tag, age."""
         ranks = [
-            rank
+            (rank, away)
             for rank, preferred in enumerate(languages)
-            if f"{language}-".startswith(f"{preferred}-")
+            if (away := distance(preferred, self.language)) is not None
         ]
-        return (
-            min(ranks, default=len(languages)),
-            CaptionOrigin.values.index(self.origin),
-            self.pk,
-        )
+        rank, away = min(ranks, default=(len(languages), 0))
+        return rank, CaptionOrigin.values.index(self.origin), away, self.pk
 
 
 class TranscriptIndex(models.Model):

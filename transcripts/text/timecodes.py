@@ -22,7 +22,8 @@ _SHORT = frozenset({"youtu.be", "www.youtu.be"})
 
 _VIDEO = re.compile(r"[A-Za-z0-9_-]{11}")
 _CHANNEL = re.compile(r"UC[A-Za-z0-9_-]{22}")
-_HANDLE = re.compile(r"@[\w.·-]{1,100}")
+_HANDLE = re.compile(r"@[\w.·-]{1,90}")
+_TABS = frozenset({"videos", "shorts", "streams"})  # of a channel, which list videos
 _PLAYLIST = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,62}")
 # Watch later, liked videos and mixes belong to the signed-in person: others get another list.
 _PERSONAL = re.compile(r"WL|LL|LM|LL[A-Za-z0-9_-]{22}|(?:RD|UL)[A-Za-z0-9_-]*")
@@ -37,7 +38,10 @@ _UNITS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an address names: ``id`` of a video, playlist, ``UC…`` or ``@handle``; ``start`` (s)."""
+    """What an address names: ``id`` of a video, playlist, ``UC…`` or ``@handle``; ``start`` (s).
+
+    The id of one tab of a channel ends in its name: ``@handle/shorts``.
+    """
 
     kind: Kind
     id: str
@@ -116,7 +120,7 @@ def is_video_id(text: object) -> TypeGuard[str]:
 
 
 def parse_target(text: str) -> Target:
-    """Parse a YouTube address or a bare id (video, ``UC…``, ``@handle``, playlist).
+    """Parse a YouTube address or a bare id (video, ``UC…``, ``@handle``, a tab, playlist).
 
     Raises ``InvalidUrl``, whose message names the problem.
     """
@@ -137,7 +141,7 @@ def target_url(target: Target) -> str:
         return watch_url(target.id, at_ms=None if target.start is None else target.start * 1000)
     if target.kind == "playlist":
         return f"https://www.youtube.com/playlist?list={target.id}"
-    path = quote(target.id, safe="@") if target.id.startswith("@") else f"channel/{target.id}"
+    path = quote(target.id, safe="@/") if target.id.startswith("@") else f"channel/{target.id}"
     return f"https://www.youtube.com/{path}"
 
 
@@ -159,8 +163,9 @@ def _refuse_tricks(written: str) -> None:
 def _bare(written: str) -> Target | None:
     if is_video_id(written):
         return Target("video", written)
-    if _CHANNEL.fullmatch(written) or _HANDLE.fullmatch(written):
-        return Target("channel", written)
+    name, _, tab = written.partition("/")
+    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
+        return _channel(name, tab)
     if _PLAYLIST.fullmatch(written):
         return Target("playlist", written)
     return None
@@ -210,7 +215,7 @@ def _page(segments: list[str], query: dict[str, str], fragment: str) -> Target:
         return _video(query.get("v", ""), query, fragment)
     if first in {"shorts", "live", "embed", "v"}:
         return _video(second, query, fragment)
-    return _channel(second if first == "channel" else first)
+    return _channel(*(segments[1:3] if first == "channel" else segments[:2]))
 
 
 def _video(video_id: str, query: dict[str, str], fragment: str) -> Target:
@@ -232,13 +237,20 @@ def _playlist(playlist_id: str) -> Target:
     return Target("playlist", playlist_id)
 
 
-def _channel(name: str) -> Target:
-    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
-        return Target("channel", name)
-    raise InvalidUrl(
-        "The address names no video, playlist or channel.",
-        hint="Open the video, or the channel's page with @ in its address, and copy that address.",
-    )
+def _channel(name: str = "", tab: str = "") -> Target:
+    if not (_CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name)):
+        raise InvalidUrl(
+            "The address names no video, playlist or channel.",
+            hint="Open the video, or the channel's page with @ in its address, and copy that"
+            " address.",
+        )
+    if tab not in {"", "featured", *_TABS}:
+        raise InvalidUrl(
+            f"The tab “{_shown(tab)}” of a channel is no list of videos that can be followed.",
+            hint="Open the video or playlist that you want and copy its address, or that of the"
+            " channel, of its videos, its shorts or its streams.",
+        )
+    return Target("channel", f"{name}/{tab}" if tab in _TABS else name)
 
 
 def _query(text: str) -> dict[str, str]:

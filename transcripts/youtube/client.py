@@ -22,8 +22,9 @@ from transcripts.youtube.values import FetchedTranscript, Listing, Options, Requ
 
 # Never after a refusal: asking again from the same address makes it worse.
 _SECOND_OPINION = frozenset(
-    {"no_captions", "po_token", "youtube_changed", "age_restricted", "network"}
+    {"no_captions", "po_token", "youtube_changed", "age_restricted", "network", "unplayable"}
 )
+_VAGUE = ("youtube_changed", "network", "unplayable")  # the vaguest first
 _PROXY_SCHEMES = frozenset({"http", "https", "socks4", "socks4a", "socks5", "socks5h"})
 _HEAT = frozenset({"blocked", "rate_limited", "refused"})
 
@@ -108,7 +109,8 @@ def _check_proxy(url: str) -> None:
 
 def _more_telling(first: YouTubeError, second: YouTubeError) -> YouTubeError:
     """Prefer the second error if it closes the gate, or if the first says less."""
-    says_more = first.code == "youtube_changed" or (
-        first.code == "network" and second.code != "youtube_changed"
-    )
-    return second if second.code in _HEAT or says_more else first
+
+    def clarity(error: YouTubeError) -> int:
+        return _VAGUE.index(error.code) if error.code in _VAGUE else len(_VAGUE)
+
+    return second if second.code in _HEAT else max(first, second, key=clarity)

@@ -13,7 +13,7 @@ from yt_dlp.utils import YoutubeDLError
 from transcripts.core import errors
 from transcripts.core.sanitize import clean
 from transcripts.text.timecodes import Target, is_video_id, target_url, watch_url
-from transcripts.youtube.failures import changed, explain
+from transcripts.youtube.failures import changed, explain, no_tab
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
 from transcripts.youtube.public_addresses import connect_publicly
@@ -47,7 +47,8 @@ def attempt(
             body = client.urlopen(track.address).read()
             outcome: FetchedTranscript | errors.YouTubeError = fetched(info, track, body)
         except errors.NoCaptions as error:
-            outcome = _premiere(raw) or explain(trace, log.texts) or error
+            unsaid = error if trace.is_playable else changed()
+            outcome = _premiere(raw) or explain(trace, log.texts) or unsaid
         except errors.YouTubeError as error:
             outcome = error
         except YoutubeDLError as error:
@@ -60,7 +61,7 @@ def listing(
 ) -> Listing:
     """List the videos of a playlist or channel, the first ``newest`` if given."""
     list_id, address = target.id, target_url(target)
-    if target.kind == "channel":
+    if target.kind == "channel" and "/" not in target.id:
         if not list_id.startswith("UC"):
             list_id = _channel_id(target, options, inner)
         # One list of all videos of the channel; its page splits them into tabs.
@@ -71,6 +72,9 @@ def listing(
         for entry in _flat(raw.get("entries"))
         if is_video_id(entry.get("id"))
     }
+    tab = list_id.partition("/")[2]
+    if tab and not str(raw.get("webpage_url")).endswith(f"/{tab}"):
+        raise no_tab()  # yt-dlp takes a tab without a title for the one that was asked for
     ids = tuple(entry for entry, name in entries.items() if name not in _HIDDEN)
     skipped = {entry: _HIDDEN[name] for entry, name in entries.items() if name in _HIDDEN}
     title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
@@ -204,7 +208,7 @@ def _list(address: str, items: str, options: Options, inner: BaseAdapter | None)
     with _client(options, inner, trace, log, **more) as client:
         raw = _extract(client, address, log)
     if raw is None:
-        raise explain(trace, log.texts) or changed()
+        raise explain(trace, log.texts, is_list=True) or changed()
     if raw.get("_type") != "playlist":
         raise errors.InvalidUrl("This address does not lead to a list of videos.")
     return raw

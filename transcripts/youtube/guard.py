@@ -14,6 +14,7 @@ import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from transcripts.core.errors import HostRefused, NetworkProblem, ResponseTooLarge
+from transcripts.youtube.playability import PLAYER_PATH, read_playability
 from transcripts.youtube.public_addresses import NotPublic, connect_publicly
 from transcripts.youtube.values import Options, RequestTrace
 
@@ -53,7 +54,10 @@ class Guard(BaseAdapter):
             self.trace.failed = True
             message = f"The answer broke off ({type(error).__name__})."
             raise requests.ConnectionError(message) from None
-        self.trace.statuses.append((urlsplit(request.url or "").path, response.status_code))
+        path = urlsplit(request.url or "").path
+        self.trace.statuses.append((path, response.status_code))
+        if path == PLAYER_PATH and (player := read_playability(body)):
+            self.trace.players.append(player)
         self.trace.captcha = self.trace.captcha or b'class="g-recaptcha"' in body
         return _with_body(response, body)
 

@@ -2,17 +2,9 @@
 
 import requests
 from requests.adapters import BaseAdapter
-from youtube_transcript_api import AgeRestricted as SignInNeeded
-from youtube_transcript_api import (
-    CouldNotRetrieveTranscript,
-    RequestBlocked,
-    TranscriptsDisabled,
-    VideoUnavailable,
-    VideoUnplayable,
-    YouTubeTranscriptApi,
-)
+from youtube_transcript_api import TranscriptsDisabled, YouTubeTranscriptApi
 
-from transcripts.core.errors import AgeRestricted, Blocked, NoCaptions, VideoRemoved, YouTubeError
+from transcripts.core.errors import NoCaptions, YouTubeError
 from transcripts.core.sanitize import clean
 from transcripts.text.timecodes import watch_url
 from transcripts.youtube.failures import changed, explain, withheld
@@ -40,10 +32,10 @@ def attempt(
             return Attempt(fetched(details, track, body), details)
         except YouTubeError as error:
             return Attempt(error, info)
-        except CouldNotRetrieveTranscript as error:
-            return Attempt(_typed(error, trace), info)
-        except Exception:  # noqa: BLE001  the library raises anything on unforeseen answers
-            return Attempt(explain(trace, ()) or changed(), info)
+        except Exception as error:  # noqa: BLE001  the library raises anything
+            has_none = isinstance(error, TranscriptsDisabled) and trace.is_playable
+            otherwise = NoCaptions("This video has no captions.") if has_none else changed()
+            return Attempt(explain(trace, ()) or otherwise, info)
 
 
 def _tracks(http: requests.Session, video_id: str) -> list[Track]:
@@ -75,22 +67,3 @@ def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) ->
         channel=clean(answer.get("author_name"), 200),
         languages=languages,
     )
-
-
-def _typed(error: CouldNotRetrieveTranscript, trace: RequestTrace) -> YouTubeError:
-    texts = []
-    if isinstance(error, VideoUnplayable):
-        texts = [" ".join([error.reason or "", *error.sub_reasons])]
-    if explained := explain(trace, texts):
-        return explained
-    if isinstance(error, RequestBlocked):
-        return Blocked("YouTube treats this server as a bot and refuses it.")
-    if isinstance(error, TranscriptsDisabled):
-        return NoCaptions("This video has no captions.")
-    if isinstance(error, SignInNeeded):
-        return AgeRestricted(
-            "YouTube shows this video only to signed-in adults, and this server does not sign in."
-        )
-    if isinstance(error, VideoUnavailable):
-        return VideoRemoved("The video is not on YouTube, or no longer there.")
-    return changed()

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from transcripts import captions
 from transcripts.core import errors
+from transcripts.text.language_tags import distance
 from transcripts.youtube.failures import withheld, wrong_video
 from transcripts.youtube.values import FetchedTranscript, Options, Origin, VideoInfo
 
@@ -16,11 +17,15 @@ _RANK: dict[Origin, int] = {"manual": 0, "auto": 1, "translated": 2}
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Captions in one language; ``address`` gives them as json3."""
+    """Captions in one language; ``address`` gives them as json3.
+
+    ``name`` tells those of one language and origin apart; mostly "".
+    """
 
     language: str
     origin: Origin
     address: str
+    name: str = ""
 
 
 def make_track(key: str, address: str, *, auto: bool) -> Iterator[Track]:
@@ -37,16 +42,13 @@ def make_track(key: str, address: str, *, auto: bool) -> Iterator[Track]:
     origin: Origin = "translated" if translated else "auto" if auto else "manual"
     code = language if _CODE.fullmatch(language) else key.removesuffix("-orig")
     if _CODE.fullmatch(code):
-        yield Track(code, origin, _as_json3(address))
+        yield Track(code, origin, _as_json3(address), query.get("name", [""])[-1])
 
 
 def available(tracks: Iterable[Track]) -> tuple[str, ...]:
     """List the languages of a video's own captions, manual ones first, each once."""
-    own = sorted(
-        (track for track in tracks if track.origin != "translated"),
-        key=lambda track: _RANK[track.origin],
-    )
-    return tuple(dict.fromkeys(track.language for track in own))
+    own = (track for track in tracks if track.origin != "translated")
+    return tuple(dict.fromkeys(track.language for track in sorted(own, key=_rank)))
 
 
 def choose(
@@ -54,13 +56,16 @@ def choose(
 ) -> Track:
     """Return the track in this language, or the best by the options.
 
-    Without a language: manual in a preferred language, else automatic in the original language,
-    else any. Raises ``NoCaptions``, ``LanguageMissing`` with the available codes, and ``Blocked``
-    if the tracks belong to another video.
+    Of several in one language the manual one is taken, of these the one without a name;
+    ``en.auto`` and ``en.Commentary`` ask for an origin or a name. Without a language: manual in a
+    preferred language, else automatic in the original language, else any. Raises ``NoCaptions``,
+    ``LanguageMissing`` with the available codes, and ``Blocked`` if the tracks belong to another
+    video.
     """
     owners = {parse_qs(urlsplit(track.address).query).get("v", [""])[-1] for track in tracks}
     if not owners <= {"", video_id}:
         raise wrong_video()
+    tracks = sorted(tracks, key=_rank)
     own = [track for track in tracks if track.origin != "translated"]
     if language is not None:
         return _in_language(own, tracks if options.allow_translated else own, language)
@@ -97,25 +102,44 @@ def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
 
 
 def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:
-    for candidates in (own, allowed):
-        best_first = sorted(candidates, key=lambda track: _RANK[track.origin])
-        if track := _preferred(best_first, (language,)):
+    # A job keeps only the first letters of a long name.
+    code, _, kind = language.casefold().partition(".")
+    for tracks in (own, allowed):
+        of_kind = [
+            track
+            for track in tracks
+            if kind == track.origin or track.name.casefold().startswith(kind)
+        ]
+        if track := _preferred(of_kind, (code,)):
             return track
     if not own:
         raise errors.NoCaptions("This video has no captions.")
     raise errors.LanguageMissing(
-        f"This video has no captions in “{language[:35]}”.", available=available(own)
+        f"This video has no captions in “{language[:35]}”.",
+        available=tuple(dict.fromkeys((*available(own), *_shared(own)))),
     )
+
+
+def _shared(tracks: Sequence[Track]) -> Iterator[str]:
+    """Name the tracks that stand behind another of their language."""
+    seen = set()
+    for track in tracks:
+        if track.language in seen:
+            yield f"{track.language}.{track.name or track.origin}"
+        seen.add(track.language)
 
 
 def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | None:
     for language in languages:
-        code = language.lower()
-        exact = (track for track in tracks if track.language.lower() == code)
-        regional = (track for track in tracks if track.language.lower().startswith(f"{code}-"))
-        if track := next(exact, None) or next(regional, None):
-            return track
+        distances = ((distance(language, track.language), track) for track in tracks)
+        near = [(away, track) for away, track in distances if away is not None]
+        if near:
+            return min(near, key=lambda pair: pair[0])[1]
     return None
+
+
+def _rank(track: Track) -> tuple[int, bool]:
+    return _RANK[track.origin], bool(track.name)
 
 
 def _as_json3(address: str) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 from transcripts.captions.caption_errors import ClockRestarts
 from transcripts.core.errors import YouTubeError
 from transcripts.text.cues import Cue
+from transcripts.youtube.playability import Playability
 
 Origin = Literal["manual", "auto", "translated"]
 
@@ -97,6 +98,12 @@ class RequestTrace:
     refusal: YouTubeError | None = None
     failed: bool = False  # no answer: unreachable, reset, too slow
     captcha: bool = False
+    players: list[Playability] = field(default_factory=list)
+
+    @property
+    def is_playable(self) -> bool:
+        """Whether one of YouTube's players said that it plays the video."""
+        return any(player.status == "OK" for player in self.players)
 
     def saw(self, status: int, *, path: str = "") -> bool:
         """Return whether this status came, from a path with this prefix."""

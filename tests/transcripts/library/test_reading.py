@@ -152,6 +152,7 @@ def test_a_preferred_language_and_a_manual_transcript_come_first(collection: Col
     video = make_video(collection, lang="de")
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
+    assert library.find_transcript(video, language="en-GB").language == "en-US"
     assert library.find_transcript(video, language="de").language == "de"
     assert library.find_transcript(video, language="Deutsch").language == "de"
     storage.add_captions(

@@ -221,15 +221,34 @@ def test_every_form_of_a_playlist_address_is_the_same_playlist(address: str) -> 
     ("address", "name"),
     [
         (CHANNEL, CHANNEL),
-        (f"https://www.youtube.com/channel/{CHANNEL}/videos", CHANNEL),
+        (f"https://www.youtube.com/channel/{CHANNEL}", CHANNEL),
+        ("https://www.youtube.com/@some_handle/featured?view=0", "@some_handle"),
         ("@some.handle", "@some.handle"),
         ("https://www.youtube.com/@some-handle", "@some-handle"),
-        ("https://www.youtube.com/@some_handle/streams?view=0", "@some_handle"),
         ("https://www.youtube.com/@%D0%BA%D0%B0%D0%BD%D0%B0%D0%BB", "@канал"),
     ],
 )
 def test_a_channel_is_known_by_its_id_or_handle(address: str, name: str) -> None:
     assert parse_target(address) == Target("channel", name)
+
+
+@pytest.mark.parametrize("name", [CHANNEL, "@some.handle", "@канал"])
+@pytest.mark.parametrize("tab", ["videos", "shorts", "streams"])
+def test_a_tab_that_lists_videos_is_a_target_of_its_own(name: str, tab: str) -> None:
+    target = Target("channel", f"{name}/{tab}")
+    assert parse_target(f"{name}/{tab}") == target
+    assert parse_target(f"{target_url(target)}?view=0&sort=p") == target
+    assert target_url(target).endswith(f"/{tab}")
+
+
+@pytest.mark.parametrize(
+    "tab", ["live", "playlists", "podcasts", "community", "posts", "about", "search", "store"]
+)
+def test_a_tab_that_lists_no_videos_is_refused(tab: str) -> None:
+    for address in (f"@some.handle/{tab}", f"https://youtube.com/channel/{CHANNEL}/{tab}"):
+        with pytest.raises(InvalidUrl, match=f"“{tab}”") as caught:
+            parse_target(address)
+        assert "playlist that you want" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,16 @@ def test_a_missing_thumbnail_is_drawn(page: Client, video: Video) -> None:
     assert (response["Content-Type"], response.content) == ("image/jpeg", b"\xff\xd8jpeg")
 
 
-def test_a_youtube_video_is_fetched_in_another_language(page: Client, video: Video) -> None:
+@pytest.mark.parametrize(
+    ("language", "tag"),
+    [("Français", "fr"), ("fr.auto", "fr.auto"), ("French.Director", "fr.Director")],
+)
+def test_a_youtube_video_is_fetched_in_another_language_or_track(
+    page: Client, video: Video, language: str, tag: str
+) -> None:
     Video.objects.filter(pk=video.pk).update(youtube_id="dQw4w9WgXcQ")
-    page.post(f"/videos/{video.pk}/fetch/", {"language": "Français"}, **HTMX)
-    assert Job.objects.get().language == "fr"
+    page.post(f"/videos/{video.pk}/fetch/", {"language": language}, **HTMX)
+    assert Job.objects.get().language == tag
 
 
 def test_a_file_cannot_be_fetched_from_youtube(page: Client, video: Video) -> None:

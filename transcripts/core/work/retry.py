@@ -25,6 +25,7 @@ class RetryPolicy:
         return clock.now() + min(self.pause * growth, self.longest)
 
 
+_LATER = RetryPolicy(pause=timedelta(minutes=10), factor=6, longest=timedelta(days=1), attempts=4)
 POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.ONCE: RetryPolicy(pause=timedelta(minutes=1), attempts=2),
     Retry.NETWORK: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
@@ -32,6 +33,8 @@ POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
     Retry.RESTART: RetryPolicy(pause=timedelta(milliseconds=500), factor=2),
     Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
+    Retry.LATER: _LATER,
+    Retry.AT_TIME: _LATER,  # for a time that is unknown
     Retry.RECEIVER: RetryPolicy(
         pause=timedelta(seconds=10), factor=4, longest=timedelta(hours=6), attempts=10
     ),
