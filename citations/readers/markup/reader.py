@@ -4,6 +4,7 @@ A child process with limits of time and memory parses them (see ``worker``).
 """
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -92,10 +93,17 @@ def _parse(source: Any, output: Any, kind: str, seconds: int) -> int:
             stderr=subprocess.DEVNULL,
             timeout=4 * seconds,
             check=False,
-            env=child_environment(),
+            env=_environment(),
         ).returncode
     except subprocess.TimeoutExpired:
         return 1
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment, in which it finds the modules beside it."""
+    environment = child_environment()
+    paths = (environment.get("PYTHONPATH"), str(Path(__file__).parents[3]))
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _lines(output: Any) -> Iterator[Any]:
