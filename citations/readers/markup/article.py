@@ -11,8 +11,8 @@ WHOLE_PAGE: Final = (
     "The main part of this page could not be told from the rest: all of it was read."
 )
 NEEDS_SCRIPTS: Final = (
-    "This page has hardly any text of its own: scripts write it, and they are not run. Save the"
-    " page as your browser shows it, and add that file."
+    "This page has hardly any text of its own, and scripts that may write more are not run."
+    " If your browser shows more, save the page there and add that file."
 )
 MAX_SOURCE: Final = 2_000_000  # characters of a page in which an article is looked for
 MAX_DEPTH: Final = 400  # elements within one another: it takes more than linear time
@@ -58,8 +58,9 @@ def _language(tree: LexborHTMLParser) -> str:
 
 
 def needs_scripts(tree: LexborHTMLParser, length: int) -> bool:
-    """Whether a page has so few characters of text that its scripts must write the rest."""
-    return length < _HARDLY_ANY and tree.css_first('script[src], script[type="module"]') is not None
+    """Whether a page has so few characters of text that its scripts may write the rest."""
+    scripts = tree.css_first("script[src]" if length else "script")
+    return length < _HARDLY_ANY and scripts is not None
 
 
 def find(source: str, texts: Iterable[LexborNode]) -> LexborNode | None:

@@ -79,8 +79,8 @@ def _sources(node: LexborNode) -> Iterator[str]:
 
 def _attribute(node: LexborNode, name: str) -> str:
     """Return an attribute of an element, or of the first within that has it."""
-    found = node if node.attributes.get(name) else node.css_first(f"[{name}]")
-    return (found.attributes.get(name) or "") if found else ""
+    owner = node if node.attributes.get(name) else node.css_first(f"[{name}]")
+    return (owner.attributes.get(name) or "") if owner else ""
 
 
 def _linear(node: LexborNode, depth: int = 0) -> str:

@@ -30,7 +30,7 @@ _FACTS: Final = {  # the names of a fact in front matter, the usual one first
 }
 # Else the brackets were only escaped, as in \[1\].
 _TEX: Final = r"(?=(?:(?!\\\])[^\n])*?(?:\\[a-zA-Z,;!{|]|[\^_={}+<>])|\s*\n)"
-_ENOUGH: Final = "{1,4000}?"  # characters of a formula, which has no empty line
+_ENOUGH: Final = "{1,2000}?"  # characters of a formula, which has no empty line
 _BRACKETS: Final = {
     "\\(": re.compile(rf"\\\(((?:(?!\n\s*\n).){_ENOUGH})\\\)", re.DOTALL),
     "\\[": re.compile(rf"\\\[{_TEX}((?:(?!\n\s*\n).){_ENOUGH})\\\]", re.DOTALL),

@@ -8,7 +8,8 @@ from citations.readers.markup.reader import read_html
 
 MATHML = (
     "<math><mrow><msup><mi>q</mi><mn>3</mn></msup><mo>+</mo><mfrac><mrow><mi>u</mi><mo>-</mo>"
-    "<mi>v</mi></mrow><msub><mi>w</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></mfrac></mrow></math>"
+    "<mi>v</mi></mrow><msub><mi>w</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></mfrac></mrow>"
+    "</math>"
 )
 LINE = "q^3+(u-v)/(w_{ij})"
 TEX = "<annotation encoding='application/x-tex'>{}</annotation></semantics></math>"
