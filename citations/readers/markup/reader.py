@@ -25,7 +25,8 @@ SECONDS = 30  # of CPU time; ordinary documents take one or two
 _MAX_MARKUP: Final = 4  # characters of a web page per character of its text
 _HEAD: Final = 4_096  # bytes in which a web page declares its encoding
 _CHARSET: Final = re.compile(
-    rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+    rb"<(?:meta[^<>]{0,200}?charset|\?xml[^<>]{0,100}?encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
+    re.IGNORECASE,
 )
 
 
