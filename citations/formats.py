@@ -65,7 +65,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 3",
+    version="html 4",
     reader="citations.readers.markup.reader.read_html",
 )
 MARKDOWN: Final = DocumentFormat(
@@ -77,7 +77,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 4",
+    version="markdown 5",
     reader="citations.readers.markup.reader.read_markdown",
 )
 TEXT: Final = DocumentFormat(

@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from citations.documents import guessed_sections
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
@@ -147,6 +149,15 @@ def _named_language(facts: Facts) -> str:
     return "" if tag in NO_LANGUAGE else tag
 
 
+def _published(facts: Facts) -> datetime | None:
+    """Return the moment that a document names as ISO 8601, at its day's beginning in this zone."""
+    try:
+        moment = datetime.fromisoformat(facts.published)
+        return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+    except (ValueError, OverflowError):
+        return None
+
+
 def path_of(document: Document) -> Path:
     """Return a copy of the file on the local disk, kept for at least an hour. Do not change it."""
     path = _folder() / document.digest
@@ -259,8 +270,10 @@ class _Extraction:
         if not self.end:
             # So that another try reports again which pages are images.
             Page.objects.filter(document=self.document).delete()
+            note = " ".join((opened.facts.note, self.survey.note())).strip()
             raise DocumentWithoutText(
-                f"“{self.document.name}” has no text. {self.survey.note()}".rstrip()
+                f"“{self.document.name}” has no text. {note}".rstrip(),
+                hint="" if opened.facts.note else None,
             )
         self._finish(opened.facts)
 
@@ -321,7 +334,7 @@ class _Extraction:
 
     def _finish(self, facts: Facts) -> None:
         """Store the document's facts, and those of the source that the user did not enter."""
-        metadata = {}
+        metadata: dict[str, Any] = {}
         edited = self.source.edited
         if "title" not in edited and self.source.title == _title_of(self.document.name):
             metadata["title"] = clean(facts.title, TITLE_LENGTH)
@@ -329,6 +342,8 @@ class _Extraction:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
         if not self.source.language and "language" not in edited:
             metadata["language"] = self._language(facts)
+        if self.source.published_at is None:
+            metadata["published_at"] = _published(facts)
         with transaction.atomic():
             guesses = self.document.format.is_laid_out and not has_bookmarks(facts.outline)
             outline = guessed_sections.settle(self.document) if guesses else facts.outline
@@ -336,6 +351,6 @@ class _Extraction:
                 read_by=self.document.format.version,
                 page_count=facts.page_count,
                 outline=[list(entry) for entry in outline],
-                note=self.survey.note(),
+                note=" ".join((facts.note, self.survey.note())).strip(),
             )
             self.source.change(**{name: value for name, value in metadata.items() if value})

@@ -59,12 +59,18 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Metadata of a file. Texts are cleaned and of limited length."""
+    """Metadata of a file. Texts are cleaned and of limited length.
+
+    ``published`` is a date as the file writes it. ``note`` is what the user should know of how it
+    was read.
+    """
 
     page_count: int
     title: str = ""
     author: str = ""
     language: str = ""
+    published: str = ""
+    note: str = ""
     outline: tuple[OutlineEntry, ...] = ()
 
 

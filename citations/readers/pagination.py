@@ -68,28 +68,24 @@ def _read(pages: Iterable[ReadPage]) -> Iterator[ReadPage]:
 
 
 def paginate(
-    pieces: Iterable[MarkupBlock],
-    *,
-    most_pages: int,
-    first: int = 1,
-    title: str = "",
-    author: str = "",
-    language: str = "",
+    pieces: Iterable[MarkupBlock], *, most_pages: int, first: int = 1, title: str = "", **facts: str
 ) -> OpenDocument:
-    """Divide pieces into pages; return those from ``first`` on. Raises ``DocumentTooLarge``."""
+    """Divide pieces into pages; return those from ``first`` on. Raises ``DocumentTooLarge``.
+
+    ``facts`` are others of ``Facts``, such as the author.
+    """
     layout = _Layout(most_pages=most_pages)
     fitted = _without_labels(list(chain.from_iterable(_fitted(piece) for piece in pieces)))
     for piece in fitted:
         layout.add(piece)
     layout.end_page()
-    facts = Facts(
+    all_facts = Facts(
         page_count=len(layout.pages),
         title=title or _title_at_top(fitted),
-        author=author,
-        language=language,
         outline=tuple(levels_by_number(layout.outline)),
+        **facts,
     )
-    return OpenDocument(facts=facts, pages=layout.pages[first - 1 :])
+    return OpenDocument(facts=all_facts, pages=layout.pages[first - 1 :])
 
 
 def _without_labels(pieces: Sequence[MarkupBlock]) -> list[MarkupBlock]:

@@ -4,6 +4,7 @@ A child process with limits of time and memory parses them (see ``worker``).
 """
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -24,7 +25,8 @@ SECONDS = 30  # of CPU time; ordinary documents take one or two
 _MAX_MARKUP: Final = 4  # characters of a web page per character of its text
 _HEAD: Final = 4_096  # bytes in which a web page declares its encoding
 _CHARSET: Final = re.compile(
-    rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+    rb"<(?:meta[^<>]{0,200}?charset|\?xml[^<>]{0,100}?encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
+    re.IGNORECASE,
 )
 
 
@@ -92,10 +94,17 @@ def _parse(source: Any, output: Any, kind: str, seconds: int) -> int:
             stderr=subprocess.DEVNULL,
             timeout=4 * seconds,
             check=False,
-            env=child_environment(),
+            env=_environment(),
         ).returncode
     except subprocess.TimeoutExpired:
         return 1
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment, in which it finds the modules beside it."""
+    environment = child_environment()
+    paths = (environment.get("PYTHONPATH"), str(Path(__file__).parents[3]))
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _lines(output: Any) -> Iterator[Any]:

@@ -1,23 +1,22 @@
 """Program of the child process that parses HTML and Markdown.
 
 Either can be written so that every parser takes hours or all memory. The program is run by its path
-and imports nothing of the project. It reads text (UTF-8) from standard input and writes JSON lines:
-first the document's {"title", "author", "language"}, then its pieces as [level, text, HTML]. A
-level of 1 to 6 is a heading's. The HTML has the same words, in order, with plain tags; it is to be
-sanitised where it is shown.
+and imports nothing of the project but the modules beside it, which need no framework. It reads text
+(UTF-8) from standard input and writes JSON lines: first the document's facts, then its pieces as
+[level, text, HTML]. A level of 1 to 6 is a heading's. The HTML has the same words, in order, with
+plain tags; it is to be sanitised where it is shown.
 """
 
 import html
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from citations.readers.markup import article, formulas, markdown
 
 try:
     import resource
@@ -25,7 +24,6 @@ except ImportError:  # a system without limits
     resource = None  # type: ignore[assignment]
 
 MEMORY = 2 * 1024**3  # bytes of address space
-SEGMENT = 200_000  # characters of Markdown parsed at once: parsers take more than linear time
 MAX_FACT = 500  # characters
 
 Piece = tuple[int, str, str]
@@ -46,88 +44,21 @@ def main() -> None:
     sys.stdout.flush()
 
 
-# Markdown
-
-
 def read_markdown(text: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of the front matter, and the pieces."""
-    facts, text = _front_matter(text)
+    facts, text = markdown.read_front_matter(text)
     return facts, _markdown_pieces(text)
 
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FACT = re.compile(
-    r"^(title|author|lang|language)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE
-)
-
-
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    front = _FRONT.match(text)
-    if front is None:
-        return {}, text
-    facts = {
-        match[1].casefold(): match[2].strip().strip("\"'") for match in _FACT.finditer(front[1])
-    }
-    facts["language"] = facts.pop("lang", "") or facts.get("language", "")
-    return facts, text[front.end() :]
-
-
 def _markdown_pieces(text: str) -> Iterator[Piece]:
-    parser = MarkdownIt("commonmark", {"breaks": True}).enable("table")
-    parser.add_render_rule("html_inline", _no_tag)
-    parser.add_render_rule("html_block", _closed_block)
-    for segment in _segments(text):
-        if body := LexborHTMLParser(parser.render(segment)).body:
+    for segment in markdown.to_html(text):
+        if body := LexborHTMLParser(segment).body:
             yield from _Walker().pieces(body)
 
 
-def _no_tag(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
-    """Drop a tag within a paragraph, as "the <script> element" would hide all that follows."""
-    return ""
-
-
-def _closed_block(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
-    """Close all elements of an HTML block, so that they cannot contain what follows."""
-    body = LexborHTMLParser(tokens[index].content).body
-    return str(body.inner_html) if body else ""
-
-
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-
-
-def _segments(text: str) -> Iterator[str]:
-    """Split text at empty lines outside code fences, and cut lines longer than a segment."""
-    lines: list[str] = []
-    length, fence = 0, ""
-    for line in text.split("\n"):
-        lines.append(line)
-        length += len(line) + 1
-        fence = _fence_after(fence, line)
-        if length >= SEGMENT and (not fence and not line.strip() or length >= 4 * SEGMENT):
-            yield from _in_parts("\n".join(lines))
-            lines, length = [], 0
-    yield from _in_parts("\n".join(lines))
-
-
-def _fence_after(fence: str, line: str) -> str:
-    mark = _FENCE.match(line)
-    if mark is None:
-        return fence
-    if not fence:
-        return mark[1]
-    return "" if mark[1].startswith(fence) and not line.strip().strip(fence[0]) else fence
-
-
-def _in_parts(text: str) -> Iterator[str]:
-    for start in range(0, len(text), 5 * SEGMENT):
-        yield text[start : start + 5 * SEGMENT]
-
-
-# HTML
-
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _DROPPED_NAMES = (
-    "script style nav noscript template svg math iframe object embed canvas audio video head "
+    "script style nav noscript template svg iframe object embed canvas audio video head "
     "button select textarea input dialog menu"
 )
 _BLOCK_NAMES = (
@@ -138,7 +69,6 @@ _BLOCK_NAMES = (
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
-_MAIN_SHARE = 0.5  # of the text: a main element with that much of it is all that is read
 _MAX_INDENT = 9
 _INLINE_NAMES = "b cite code del em i kbd q s strong sub sup"
 _INLINE = frozenset(_INLINE_NAMES.split())
@@ -148,36 +78,41 @@ _MAX_PIECE = 2_400  # characters of a list or table, after which its rest is ano
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
-    """Return the facts of a page's head, and the pieces of its body."""
+    """Return the facts of a page, and the pieces of its article, or else of all its body."""
     tree = LexborHTMLParser(source)
-    title, author = tree.css_first("head > title"), tree.css_first('meta[name="author"]')
-    facts = {
-        "language": _language(tree),
-        "title": title.text(deep=False) if title else "",
-        "author": (author.attributes.get("content") or "") if author else "",
-    }
-    return facts, _html_pieces(tree)
+    facts = article.facts_of(tree)
+    if tree.body is None:
+        return facts, iter(())
+    everything = list(_Walker().pieces(tree.body))
+    if article.needs_scripts(tree, _length(everything)):
+        facts["note"] = article.NEEDS_SCRIPTS
+    for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
+        pieces = list(_Walker().pieces(part))
+        if _length(pieces) >= article.LEAST_SHARE * _length(everything):
+            return facts, iter((*_title_outside(tree, part), *pieces))
+        facts["note"] = article.WHOLE_PAGE
+    return facts, iter(everything)
 
 
-def _language(tree: LexborHTMLParser) -> str:
-    """Return the language that the page, or else its body, names."""
-    for element in (tree.root, tree.body):
-        attributes = element.attributes if element else {}
-        if language := attributes.get("lang") or attributes.get("xml:lang"):
-            return language
-    return ""
+def _article(source: str, body: LexborNode) -> LexborNode | None:
+    """Return the element that has the article, None for a page where it is not looked for."""
+    texts, depth = [], 0
+    for node, enters in _walk(body):
+        if node.is_text_node:
+            texts.append(node)
+        else:
+            depth += 1 if enters else -1
+        if depth > article.MAX_DEPTH:
+            return None
+    return article.find(source, texts) if len(source) <= article.MAX_SOURCE else None
 
 
-def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
-    body = tree.body
-    if body is None:
-        return
-    pieces = list(_Walker().pieces(body))
-    if main := tree.css_first("main"):
-        main_pieces = list(_Walker().pieces(main))
-        if _length(main_pieces) >= _MAIN_SHARE * _length(pieces):
-            pieces = main_pieces
-    yield from pieces
+def _title_outside(tree: LexborHTMLParser, part: LexborNode) -> Iterator[Piece]:
+    """Yield a page's only top heading if it does not stand within a part."""
+    titles = tree.css("h1")
+    if len(titles) == 1 and part.css_first("h1") is None:
+        text = " ".join(titles[0].text().split())
+        yield 1, text, f"<h1>{html.escape(text)}</h1>"
 
 
 def _length(pieces: list[Piece]) -> int:
@@ -209,17 +144,25 @@ class _Walker:
             tag = str(node.tag)
             if tag == "-text":
                 self._add_text(node.text_content or "")
-            elif tag == "br" and enters:
-                self.parts.append("\n" if self.verbatim else "\0")
-                self.html_parts.append("\n" if self.verbatim else "<br>")
-            elif tag == "img" and enters:
-                self._add_text(f" {node.attributes.get('alt') or ''} ")
+            elif tag in ("br", "img") or formulas.is_formula(node):
+                self._add_leaf(node, tag, enters)
             elif tag in _INLINE:
                 self._add_inline(tag, enters)
             elif tag in _BLOCKS:
                 yield from self._enter(node, tag) if enters else self._leave(tag)
         yield from self._end_paragraph(0)
         yield from self._flush()
+
+    def _add_leaf(self, node: LexborNode, tag: str, enters: bool) -> None:
+        if not enters:
+            return
+        if formulas.is_formula(node):
+            self._add_text(formulas.source_of(node))
+        elif tag == "img":
+            self._add_text(f" {node.attributes.get('alt') or ''} ")
+        else:
+            self.parts.append("\n" if self.verbatim else "\0")
+            self.html_parts.append("\n" if self.verbatim else "<br>")
 
     def _add_text(self, text: str) -> None:
         self.parts.append(text)
@@ -370,7 +313,7 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             node = node.next
         else:
             yield node, True
-            if node.is_element_node and node.child is not None:
+            if node.is_element_node and node.child and not formulas.is_formula(node):
                 path.append(node)
                 node = node.child
             else:
@@ -382,6 +325,8 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 def _is_dropped(node: LexborNode) -> bool:
     if not node.is_element_node:
         return not node.is_text_node
+    if formulas.is_formula(node):
+        return False
     attributes: Any = node.attributes
     return node.tag in _DROPPED or (
         "hidden" in attributes

@@ -1,6 +1,7 @@
 """Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -298,10 +299,34 @@ def test_more_pages_than_the_limit_are_refused_with_what_to_do(
 
 
 def test_a_document_without_words_says_so(collection: Collection) -> None:
-    source = add(collection, b"<html><script>only()</script></html>", "x.html")
+    source = add(collection, b"<html><p></p></html>", "x.html")
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     assert source.error_code == "document_without_text"
+
+
+def test_a_page_that_only_scripts_write_is_not_sent_to_text_recognition(
+    collection: Collection,
+) -> None:
+    source = add(collection, b"<html><div id=root></div><script>fill()</script></html>", "x.html")
+    with pytest.raises(DocumentWithoutText, match="scripts that may write more") as raised:
+        document_storage.extract(source)
+    assert "OCR" not in raised.value.text
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [("2026-05-03", "2026-05-03"), ("2026-05-03T23:00:00Z", "2026-05-03"), ("yesterday", None)],
+)
+def test_a_page_tells_its_date_unless_it_is_none(
+    collection: Collection, written: str, day: str | None
+) -> None:
+    head = f'<meta property="article:published_time" content="{written}">'
+    source = add(collection, f"<html><head>{head}<body><p>Words.".encode(), "x.html")
+    document_storage.extract(source)
+    source.refresh_from_db()
+    moment = source.published_at
+    assert (moment.astimezone(UTC).date().isoformat() if moment else None) == day
 
 
 def test_another_try_says_again_which_pages_are_pictures(

@@ -150,6 +150,8 @@ def test_what_a_page_declares_is_believed_unless_it_is_no_encoding(path: Path) -
         next(iter(read(read_html, path, body.format("koi8-r").encode("koi8-r")).pages)).text
         == "Привет, мир"
     )
+    xhtml = '<?xml version="1.0" encoding="koi8-r"?><html><body><p>Привет, мир'
+    assert next(iter(read(read_html, path, xhtml.encode("koi8-r")).pages)).text == "Привет, мир"
     for name in ("punycode", "zip", "nonsense", "unicode-escape"):
         assert list(read(read_html, path, body.format(name).encode("koi8-r")).pages)
 
