@@ -39,10 +39,9 @@ class LocalReport(Problems):
     indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
     def store(self, name: str, transcript: StoredTranscript) -> None:
-        """Record a stored transcript, and the warning about it."""
+        """Record a stored transcript, and the warnings about it."""
         self.stored.append(transcript)
-        if transcript.warning:
-            self.problems.append(JobProblem.of(name, transcript.warning))
+        self.problems += (JobProblem.of(name, warning) for warning in transcript.warnings)
 
     def ids(self) -> list[str]:
         """Return the ids of documents and of recordings, as filters take them."""
