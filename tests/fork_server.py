@@ -37,7 +37,7 @@ CHUNK = 1 << 16  # bytes
 LIBRARIES = (
     "celery.apps.worker",
     "celery.bin.worker",
-    "charset_normalizer",
+    "chardet",
     "cryptography.x509",
     "defusedxml.ElementTree",
     "django.contrib.admin.widgets",

@@ -241,11 +241,7 @@ class StoredOut(Shape):
     video: VideoOut
     transcript: TranscriptOut
     change: Literal["added", "updated", "unchanged"]
-    warning: str | None = Field(
-        None,
-        validation_alias=AliasPath("warning", "message"),
-        description="Null: nothing was unusual about the text.",
-    )
+    warning: str | None = Field(None, description="Null: nothing was unusual about the text.")
 
 
 class ChunkOut(Shape):

@@ -1,18 +1,14 @@
 """Plain text in any encoding: its paragraphs, and lines that look like headings."""
 
-import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from charset_normalizer import from_bytes
-
 from citations.errors import DocumentTooLarge
 from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
 
-_SAMPLE: Final = 32_768  # bytes from which an encoding is guessed
 _MAX_CHARACTER_BYTES: Final = 4
 # Controls, surrogates, and marks that change the direction of text.
 _UNWANTED: Final = {
@@ -36,19 +32,10 @@ def load(path: Path, *, most: int, declared: str = "") -> str:
     Raises ``DocumentTooLarge`` for more than ``most`` characters, if possible before reading.
     """
     is_small = path.stat().st_size <= _MAX_CHARACTER_BYTES * most
-    text = clean(decode(path.read_bytes(), declared=declared)) if is_small else ""
+    text = clean(captions.decode(path.read_bytes(), declared=declared).text) if is_small else ""
     if not is_small or len(text) > most:
         raise DocumentTooLarge(f"It has more than {most:,} characters.")
     return text
-
-
-def decode(data: bytes, *, declared: str = "") -> str:
-    """Decode as Unicode, as ``declared``, or by a guess, in this order."""
-    if (text := captions.decode_unicode(data)) is not None:
-        return text
-    guess = from_bytes(data[:_SAMPLE]).best()
-    encodings = (declared, guess.encoding if guess else "", "cp1252")
-    return data.decode(next(filter(_is_text_codec, encodings)), errors="replace")
 
 
 def clean(text: str) -> str:
@@ -78,9 +65,6 @@ _CHAPTER: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(r"\d{1,2}(?:\.\d{1,3}){1,4}\.?\s+\S.*|\d{1,2}\.?\s+[^\W\d_a-z].*")
 _HEADING_LENGTH: Final = 80
-_NO_ENCODINGS: Final = frozenset(
-    {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"}
-)
 _LEAST_CAPITALS: Final = 4  # of a heading in capitals
 
 
@@ -99,11 +83,3 @@ def _is_heading(line: str) -> bool:
         return False
     is_capitals = line.isupper() and sum(map(str.isalpha, line)) >= _LEAST_CAPITALS
     return is_capitals or _NUMBERED.fullmatch(line) is not None
-
-
-def _is_text_codec(name: str) -> bool:
-    """Whether this names an encoding of text: "zip" and "punycode" are codecs of Python, too."""
-    try:
-        return codecs.lookup(name).name not in _NO_ENCODINGS and isinstance(b" ".decode(name), str)
-    except (LookupError, ValueError):
-        return False

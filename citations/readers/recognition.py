@@ -10,6 +10,7 @@ from citations.formats import BY_SUFFIX, FORMATS, HTML, TEXT, DocumentFormat
 from transcripts import captions
 from transcripts.adding import files
 
+_ANY_TEXT: Final = (*TEXT.suffixes, ".tsv", ".sub")  # names of captions and of other texts
 HEAD: Final = 65_536  # bytes that are examined
 
 _EXPORT_HINT: Final = "Save or print it as PDF, and add that."
@@ -63,7 +64,7 @@ def is_document(head: bytes, name: str) -> bool:
     suffix = _suffix(name)
     if _matching(head, is_binary=True) or BY_SUFFIX.get(suffix, TEXT) is not TEXT:
         return True
-    is_captions = suffix in files.FORMATS and suffix not in TEXT.suffixes
+    is_captions = suffix in files.FORMATS and suffix not in _ANY_TEXT
     return not is_captions and not captions.is_timed(head)
 
 

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
+from transcripts.text.speakers import LOWER
+
 MIN_TURNS: Final = 2  # turns of each of two speakers: a word before colons names nobody
-_LOWER: Final = "".join(filter(str.islower, map(chr, range(0x600))))  # Latin, Greek, Cyrillic
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”, “MAN #2:”. Another word before a full stop ends the sentence
 # before it. The last word begins with no small letter, but for “Anne d'Arcy:”: “The reason is
 # simple:” names nobody.
 _WORD: Final = r"(?:(?:Dr|Hon|Mr|Ms|Mrs|Prof|St|[A-Z])\.|#\d+|[\w'’-]+)"
-_NAME: Final = rf"(?=[^\W\d_{_LOWER}]){_WORD}(?:(?: {_WORD}){{0,2}} (?![{_LOWER}](?!['’])){_WORD})?"
+_NAME: Final = rf"(?=[^\W\d_{LOWER}]){_WORD}(?:(?: {_WORD}){{0,2}} (?![{LOWER}](?!['’])){_WORD})?"
 LABEL: Final = re.compile(rf"(?:^|(?<=\s))(?:>>\s*)?{_NAME}:(?=\s)")  # before what somebody says
 _ANY_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
     rf"(?<!\S)(?=(?P<turn>>>)\s*(?:({_NAME}):\s)?|({_NAME}):\s)"

@@ -46,7 +46,7 @@ class AddResult:
     video: Video | None = None
     media: str = ""  # the file that plays there now
     document: AddedDocument | None = None
-    warning: KnowledgeBaseError | None = None
+    warnings: Sequence[KnowledgeBaseError] = ()
     same_as: Video | None = None  # another with the same text
     error: KnowledgeBaseError | None = None
 
@@ -263,7 +263,9 @@ def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
         stored = storage.add_text(values["collection"], values["text"], **about)
     except KnowledgeBaseError as error:
         return AddResult(name=title, error=error)
-    return AddResult(name=title, video=stored.video, warning=stored.warning, same_as=stored.same_as)
+    return AddResult(
+        name=title, video=stored.video, warnings=stored.warnings, same_as=stored.same_as
+    )
 
 
 def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
@@ -294,5 +296,5 @@ def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
     for outcome in outcomes:
         level = messages.ERROR if outcome.error else messages.SUCCESS
         messages.add_message(request, level, outcome.message)
-        if outcome.warning:
-            messages.warning(request, translated_error(outcome.warning))
+        for warning in outcome.warnings:
+            messages.warning(request, translated_error(warning))

@@ -41,10 +41,9 @@ class _Addition(Problems):
     indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
     def store(self, name: str, transcript: StoredTranscript) -> None:
-        """Record a stored transcript, and the warning about it."""
+        """Record a stored transcript, and the warnings about it."""
         self.stored.append(transcript)
-        if transcript.warning:
-            self.problems.append(JobProblem.of(name, transcript.warning))
+        self.problems += (JobProblem.of(name, warning) for warning in transcript.warnings)
 
     def report(self, *, waited: bool) -> AddReport:
         activity.annotate(everything(), self.jobs)

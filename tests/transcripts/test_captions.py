@@ -221,13 +221,19 @@ def test_a_missing_header_and_sloppy_times_are_understood() -> None:
 
 def test_notes_styles_and_regions_are_no_speech() -> None:
     data = vtt(
-        "NOTE 00:00:05.000 --> 00:00:06.000\n00:00:07.000 --> 00:00:08.000\nnot said",
+        "NOTE this is for editors\nnot said",
         "STYLE\n::cue { color: red }",
         "REGION\nid:fred",
         "intro\n00:01.000 --> 00:02.000 line:0 position:20%\n<v Bob>Hi</v>",
         "NOTE",
+        "NOTE without a line between\n00:03.000 --> 00:04.000\nkept",
+        "STYLE\n00:05.000 --> 00:06.000\nthis, too",
     )
-    assert rows(parse(data)) == [(1000, 2000, "Bob: Hi")]
+    assert rows(parse(data)) == [
+        (1000, 2000, "Bob: Hi"),
+        (3000, 4000, "kept"),
+        (5000, 6000, "this, too"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -282,9 +288,8 @@ def test_a_clock_that_starts_again_makes_parts_that_follow_one_another() -> None
     assert texts(captions) == [cue.text for cue in (*first, *second)]
     assert [cue.start for cue in captions.cues[:2]] == [1000, 21_000]
     assert captions.cues[len(first)].start == first[-1].end + second[0].start
-    assert captions.parts == 2
-    assert captions.warning
-    assert "2 parts" in captions.warning.message
+    (warning,) = captions.warnings
+    assert "2 parts" in warning.message
 
 
 def test_the_words_of_a_later_part_move_with_it() -> None:
@@ -303,7 +308,7 @@ def test_cues_that_are_merely_out_of_order_are_sorted() -> None:
     middle_last = [*spoken[:4], *spoken[7:], *spoken[4:7]]
     for written in (overlap, middle_last, [*spoken, *credits], [*credits, *spoken]):
         captions = parse(to_srt(written).encode())
-        assert captions.parts == 1
+        assert not captions.warnings
         assert [cue.text for cue in captions.cues if cue not in credits] == [
             cue.text for cue in sorted({*written} - {*credits}, key=lambda cue: cue.start)
         ]
@@ -323,7 +328,9 @@ def test_times_beyond_three_days_are_dropped_or_clamped() -> None:
 
 def test_a_blank_line_is_content_and_an_empty_one_ends_a_cue() -> None:
     data = vtt("00:01.000 --> 00:02.000\none\n \ntwo", "stray words")
-    assert texts(parse(data)) == ["one two"]
+    captions = parse(data)
+    assert texts(captions) == ["one two"]
+    assert "stray words" in captions.warnings[0].message
 
 
 def test_an_empty_line_above_the_text_does_not_lose_it() -> None:
@@ -554,14 +561,16 @@ def test_what_an_object_says_of_itself_is_not_trusted() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["true", "-1", '"1.5"', "null", "NaN", "Infinity", "1e999", "-1e999", "[]"]
+    "start", ["true", "-1", '"soon"', "null", "NaN", "Infinity", "1e999", "-1e999", "[]"]
 )
 def test_rows_without_a_usable_start_are_left_out(start: str) -> None:
     data = (
         f'[{{"text": "a", "start": {start}, "duration": 1}}, {{"text": "b", "start": 1,'
         f' "duration": 1}}]'
     )
-    assert texts(parse(data.encode())) == ["b"]
+    captions = parse(data.encode())
+    assert texts(captions) == ["b"]
+    assert [warning.code for warning in captions.warnings] == ["untimed_text"]
 
 
 def test_characters_that_cannot_be_stored_or_deceive_are_dropped() -> None:

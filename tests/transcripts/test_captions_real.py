@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from transcripts.captions import Captions, parse, split_name, to_srt, to_vtt
+from transcripts.captions.caption_errors import ClockRestarts
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,8 @@ def test_native_files_say_the_same_as_their_transcripts(
             transcript = parse(other.read_bytes(), name=other.name)
             if transcript.language == language == "en":
                 compared += 1
-                assert spoken(captions) == spoken(transcript), path
+                # Cues without an end are not lost any more, as they were in these transcripts.
+                assert spoken(captions) >= spoken(transcript), path
     assert compared > 30
 
 
@@ -49,7 +51,7 @@ def test_a_clock_that_starts_again_leaves_the_words_in_the_order_of_the_file(
     in_parts = []
     for path in sorted((real_data / "dev" / "transcripts" / "nyudl_pt").glob("*.json")):
         captions = parse(path.read_bytes(), name=path.name)
-        if captions.parts > 1:
+        if any(warning.code == ClockRestarts.code for warning in captions.warnings):
             in_parts.append(path.stem)
             written = json.loads(path.read_text(encoding="utf-8"))["cues"]
             assert [word for cue in captions.cues for word in cue.text.split()] == [

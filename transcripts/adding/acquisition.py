@@ -244,8 +244,8 @@ def _run_video(job: Job) -> None:
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags, by=job.created_by)
     thumbnails.fetch(client, stored.video)
     with transaction.atomic():
-        if fetched.warning:
-            job.add_problems({job.target: fetched.warning})
+        for warning in fetched.warnings:
+            job.add_problems({job.target: warning})
         job.finish(video=stored.video)
         if fetched.partial:
             _fetch_again_later(job)

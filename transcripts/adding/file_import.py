@@ -100,8 +100,8 @@ def _store_or_note(
         job.add_problems({upload.name: UnexpectedError()})
     else:
         written.add(stored.transcript.pk)
-        if stored.warning:
-            job.add_problems({upload.name: stored.warning})
+        for warning in stored.warnings:
+            job.add_problems({upload.name: warning})
         return stored
     return None
 

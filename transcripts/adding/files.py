@@ -19,8 +19,16 @@ FORMATS = (
     ".dfxp",
     ".srt",
     ".sbv",
+    ".ass",
+    ".ssa",
+    ".smi",
+    ".sami",
+    ".sub",
+    ".mpl",
+    ".lrc",
     ".xml",
     ".json",
+    ".tsv",
     ".txt",
 )
 INFO_SUFFIX = ".info.json"

@@ -54,4 +54,4 @@ def store(
     with transaction.atomic():
         stored = storage.store_fetched(collection, fetched, tags=tags, by=by, is_trusted=False)
         storage.record(collection, stored)
-    return replace(stored, warning=parsed.warning)
+    return replace(stored, warnings=parsed.warnings)

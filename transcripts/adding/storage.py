@@ -13,10 +13,10 @@ from django.db import transaction
 from transcripts import captions, conf
 from transcripts.adding import files, transcript_rows
 from transcripts.adding.transcript_rows import StorageChange
-from transcripts.captions.caption_errors import SameText
+from transcripts.captions.caption_errors import CaptionWarning, SameText
 from transcripts.core import audit
 from transcripts.core.audit import Action
-from transcripts.core.errors import BadJson, CaptionError, CaptionsTooLarge, Conflict, EmptyCaptions
+from transcripts.core.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
 from transcripts.core.names import readable
 from transcripts.core.sanitize import clean
 from transcripts.models import CaptionOrigin, Collection, Transcript, Video
@@ -35,8 +35,13 @@ class StoredTranscript:
     video: Video
     transcript: Transcript
     change: StorageChange
-    warning: CaptionError | None = None
+    warnings: tuple[CaptionWarning, ...] = ()
     same_as: Video | None = None  # another of the collection with the same text
+
+    @property
+    def warning(self) -> str | None:
+        """All warnings as one text, or None."""
+        return " ".join(warning.message for warning in self.warnings) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,8 @@ def add_captions(
         if not is_recorded:
             record(collection, stored)
         same = _with_same_text(stored) if stored.change is StorageChange.ADDED else None
-    warning = SameText(str(same), same.key) if same else parsed.warning
-    return replace(stored, warning=warning, same_as=same)
+    copies = (SameText(str(same), same.key),) if same else ()
+    return replace(stored, warnings=copies + parsed.warnings, same_as=same)
 
 
 def add_text(

@@ -5,14 +5,18 @@ safe to store and show as text (no NUL, lone surrogates or bidi overrides) but n
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from transcripts.captions.builder import Captions
-from transcripts.captions.encoding import decode, decode_unicode, is_marked_or_utf16
+from transcripts.captions.caption_errors import UnsureEncoding
+from transcripts.captions.encoding import decode, is_marked_or_utf16
 from transcripts.captions.file_names import split_name
 from transcripts.captions.formats import CaptionKind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
 from transcripts.captions.pasted_text import read_panel, read_plain
+from transcripts.captions.subtitle_files import read_subtitles
+from transcripts.captions.tables import read_table
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.writers import (
     from_json,
@@ -23,13 +27,13 @@ from transcripts.captions.writers import (
     word_times_to_json,
 )
 from transcripts.captions.xml_files import read_xml
-from transcripts.core.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
+from transcripts.core.errors import BadEncoding, CaptionError, CaptionsTooLarge, EmptyCaptions
 from transcripts.core.unexpected import told_as
 
 __all__ = [
     "MAX_BYTES",
     "Captions",
-    "decode_unicode",
+    "decode",
     "from_json",
     "is_marked_or_utf16",
     "is_timed",
@@ -52,6 +56,8 @@ _READERS: Final[dict[CaptionKind, Callable[[str], Captions]]] = {
     CaptionKind.SBV: read_sbv,
     CaptionKind.JSON: read_json,
     CaptionKind.XML: read_xml,
+    CaptionKind.SUBTITLES: read_subtitles,
+    CaptionKind.TABLE: read_table,
     CaptionKind.PANEL: read_panel,
     CaptionKind.PLAIN: read_plain,
 }
@@ -71,7 +77,17 @@ def parse(data: bytes, *, name: str = "") -> Captions:
     """
     if len(data) > MAX_BYTES:
         raise _too_large()
-    return parse_text(decode(data), name=name)
+    decoded = decode(data)
+    if not decoded.encoding:
+        position = decoded.text.index("\ufffd")
+        raise BadEncoding(
+            f"Byte {position} (0x{data[position]:02x}) is text in no known encoding.",
+            hint="Save the file as UTF-8 and send it again.",
+        )
+    captions = parse_text(decoded.text, name=name)
+    if decoded.is_sure:
+        return captions
+    return replace(captions, warnings=(*captions.warnings, UnsureEncoding(decoded.encoding)))
 
 
 @_reading
@@ -100,7 +116,7 @@ def is_timed(head: bytes) -> bool:
 
 @_reading
 def _is_timed(head: bytes) -> bool:
-    text = decode(head).removeprefix("\ufeff")
+    text = decode(head).text.removeprefix("\ufeff")
     kind = sniff(text, name="")
     is_marked = text.lstrip().startswith("WEBVTT")
     if kind in (CaptionKind.VTT, CaptionKind.SRT, CaptionKind.SBV) and not is_marked:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, TypedDict, Unpack
 
-from transcripts.captions.caption_errors import ClockRestarts
+from transcripts.captions.caption_errors import CaptionWarning, ClockRestarts, UntimedText
+from transcripts.captions.drafts import CueDraft
+from transcripts.captions.repetition import each_word_once
 from transcripts.captions.speech import clean, pieces
 from transcripts.core.errors import CaptionsTooLarge, EmptyCaptions
 from transcripts.text.cues import Cue, Word
@@ -23,6 +25,16 @@ _SIGNS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_PAUSE: Final = 10_000  # ms
 _MINUTE: Final = 60_000  # ms; the overlaps that broadcasters leave are of seconds
 _LEAST_PART: Final = 5  # cues; fewer, such as credits at 0:00, belong to the rest
+_SHOWN: Final = 60  # characters of a text in a warning
+
+
+class AboutCaptions(TypedDict, total=False):
+    """What a file says of itself."""
+
+    language: str
+    id: str
+    title: str
+    youtube_id: str  # eleven characters, or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +42,23 @@ class Captions:
     """One parsed file: ordered cues without overlap, never empty, and what it says of itself."""
 
     cues: tuple[Cue, ...]
-    format: str  # vtt, srt, sbv, json3, srv3, ttml, txt, json or panel
+    format: str  # vtt, srt, sbv, json3, srv3, ttml, txt, json, panel, tsv, or one of pysubs2
     language: str = ""
     id: str = ""
     title: str = ""
     youtube_id: str = ""  # eleven characters, or ""
-    parts: int = 1  # more if the clock starts again in it
-
-    @property
-    def warning(self) -> ClockRestarts | None:
-        return ClockRestarts(self.parts) if self.parts > 1 else None
+    warnings: tuple[CaptionWarning, ...] = ()
 
 
-class CueDraft(NamedTuple):
-    """A cue as read: ``end`` is None where the format gives only starts; times may be anything.
-
-    A tuple, because a long file makes hundreds of thousands of them.
-    """
-
-    start: int
-    end: int | None
-    text: str
-    words: tuple[Word, ...] = ()
-
-
-def settle(drafts: Iterable[CueDraft], *, format: str, **about: str) -> Captions:
-    """Sort drafts; drop repeated ones and those outside 0 to 72 h; clip overlaps; split long ones.
+def settle(
+    drafts: Iterable[CueDraft],
+    *,
+    format: str,
+    warnings: tuple[CaptionWarning, ...] = (),
+    **about: Unpack[AboutCaptions],
+) -> Captions:
+    """Sort drafts; drop repeated ones; tell of those outside 0 to 72 h; clip overlaps; split long
+    ones; give each word once where captions build up.
 
     Where the clock starts again, drafts are sorted within their part, and each part begins when
     the one before has ended.
@@ -64,15 +67,23 @@ def settle(drafts: Iterable[CueDraft], *, format: str, **about: str) -> Captions
     """
     # The first of several drafts with the same start and text counts.
     distinct: dict[tuple[int, str], CueDraft] = {}
-    for draft in _usable(drafts):
-        distinct.setdefault((draft.start, draft.text), draft)
+    untimed: list[str] = []
+    for draft in _spoken(drafts):
+        if 0 <= draft.start < LAST_MOMENT:
+            distinct.setdefault((draft.start, draft.text), draft)
+        else:
+            untimed.append(draft.text)
     parts = _parts(list(distinct.values()))
-    settled = list(chain.from_iterable(_one_after_another(parts)))
+    settled = each_word_once(list(chain.from_iterable(_one_after_another(parts))))
     if not settled:
         raise EmptyCaptions(
-            "There is no spoken text in it.",
+            "None of its times can be read." if untimed else "There is no spoken text in it.",
             hint="Check that it is the caption file, and not an empty track.",
         )
+    if untimed:
+        warnings = (*warnings, UntimedText(len(untimed), untimed[0][:_SHOWN]))
+    if len(parts) > 1:
+        warnings = (*warnings, ClockRestarts(len(parts)))
     if len(settled) > MAX_CUES:
         raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} cues.", hint="Split the file.")
     if settled[-1].start >= LAST_MOMENT:
@@ -81,7 +92,7 @@ def settle(drafts: Iterable[CueDraft], *, format: str, **about: str) -> Captions
         )
     following = [draft.start for draft in settled[1:]] + [LAST_MOMENT]
     cues = (_cues(draft, limit) for draft, limit in zip(settled, following, strict=True))
-    return Captions(tuple(chain.from_iterable(cues)), format, **about, parts=len(parts))
+    return Captions(tuple(chain.from_iterable(cues)), format, warnings=warnings, **about)
 
 
 def speaking_time(text: str) -> int:
@@ -91,14 +102,9 @@ def speaking_time(text: str) -> int:
     return max(WORD_TIME, words * WORD_TIME + signs * _SIGN_TIME)
 
 
-def words_at(moment: int, text: str) -> list[Word]:
-    """Give the words of a clean text, all at this moment (ms)."""
-    return [Word(moment, word) for word in text.split()]
-
-
-def _usable(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
+def _spoken(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
     for draft in drafts:
-        if 0 <= draft.start < LAST_MOMENT and (text := clean(draft.text)):
+        if text := clean(draft.text):
             yield draft if text == draft.text else draft._replace(text=text)
 
 

@@ -7,7 +7,8 @@ from typing import Final
 from transcripts.captions.speech import label
 
 _EXTENSION: Final = re.compile(
-    r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE
+    r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt|ass|ssa|sub|smi|sami|mpl|lrc|tsv)$",
+    re.IGNORECASE,
 )
 _MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced|trans[ck]ripts?)$", re.IGNORECASE)
 # yt-dlp appends eleven characters to a named track ("en-eEY6OEpapPo"); "-orig" is the spoken one.

@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from transcripts.captions.pasted_text import is_panel
+from transcripts.captions.subtitle_files import subtitle_kind
+from transcripts.captions.tables import is_table
 from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
 from transcripts.core.errors import HtmlPage, UnknownFormat
 
@@ -18,6 +20,8 @@ class CaptionKind(Enum):
     SBV = auto()
     JSON = auto()
     XML = auto()
+    SUBTITLES = auto()
+    TABLE = auto()
     PANEL = auto()
     PLAIN = auto()
 
@@ -33,7 +37,9 @@ _KIND_BY_EXTENSION: Final = {
     **dict.fromkeys(["json", "json3"], CaptionKind.JSON),
     **dict.fromkeys(["srv1", "srv2", "srv3", "ttml", "dfxp", "xml"], CaptionKind.XML),
 }
-_TIMED_EXTENSIONS: Final = frozenset({"vtt", "srt", "sbv"})
+_TIMED_EXTENSIONS: Final = frozenset(
+    {"vtt", "srt", "sbv", "ass", "ssa", "sub", "smi", "sami", "mpl", "lrc"}
+)
 
 
 def sniff(text: str, *, name: str) -> CaptionKind:
@@ -69,7 +75,7 @@ def _refuse_foreign(start: str) -> None:
     if start.startswith("%PDF-") or len(_CONTROL.findall(start)) * 10 > len(start):
         raise UnknownFormat(
             "This is not text, so it is no caption file.",
-            hint="Known are VTT, SRT, SBV, json3, srv3, TTML, TXT and JSON.",
+            hint="Known are VTT, SRT, SBV, ASS, json3, srv3, TTML, TXT, TSV, JSON and others.",
         )
 
 
@@ -88,7 +94,9 @@ def _by_start(start: str) -> CaptionKind | None:
         return CaptionKind.JSON
     if _XML_START.match(start) or _XML_START.match(_after_prolog(start)):
         return CaptionKind.XML
-    return None
+    if subtitle_kind(start):
+        return CaptionKind.SUBTITLES
+    return CaptionKind.TABLE if is_table(start) else None
 
 
 def _by_times(text: str, extension: str) -> CaptionKind | None:

@@ -1,11 +1,13 @@
-"""Captions in JSON: YouTube's json3, and rows of text, start and duration."""
+"""Captions in JSON: YouTube's json3, and rows of text with times."""
 
 import json
 import re
 from collections.abc import Sequence
 from typing import Final
 
-from transcripts.captions.builder import Captions, CueDraft, settle, words_at
+from transcripts.captions.builder import AboutCaptions, Captions, settle
+from transcripts.captions.drafts import UNTIMED, CueDraft, words_at
+from transcripts.captions.json_rows import drafts_of, language_of
 from transcripts.captions.speech import clean, label, language_tag
 from transcripts.core.errors import BadJson, LiveChat
 from transcripts.text.cues import Word
@@ -14,12 +16,13 @@ from transcripts.text.timecodes import is_video_id
 _CHAT: Final = re.compile(
     r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:'
 )
+_BLANK: Final = re.compile(r"\s*")
 _CHAT_WITHIN: Final = 65_536  # characters
 _LARGEST: Final = 10**12
 
 
 def read_json(text: str) -> Captions:
-    """Read json3, a list of rows, or an object whose ``cues`` are rows. Skip unusable rows.
+    """Read json3, rows of text with times, and what recognisers write.
 
     Raises ``LiveChat`` for a chat replay and ``BadJson`` for JSON that is broken, nested too
     deeply, or not captions.
@@ -29,23 +32,28 @@ def read_json(text: str) -> Captions:
             "This is the chat of a live stream, not its captions.",
             hint="Upload the caption file; its name does not end in live_chat.json.",
         )
-    match _load(text):
-        case {"events": list(events)}:
-            return settle(filter(None, map(_event_draft, events)), format="json3")
-        case {"cues": list(rows), **about}:
-            return _described(about, rows)
-        # The command line of youtube-transcript-api writes a list per video.
-        case [[*rows]] | [*rows] if not rows or any(map(_is_row, rows)):
-            return settle(filter(None, map(_row_draft, rows)), format="json")
-    raise BadJson(
-        "This JSON contains no captions.",
-        hint="Supported are json3, and rows of text, start and duration.",
-    )
+    content = _load(text)
+    if isinstance(content, dict) and isinstance(events := content.get("events"), list):
+        return settle(filter(None, map(_event_draft, events)), format="json3")
+    drafts = drafts_of(content)
+    if not drafts and content not in ([], [[]]):
+        raise BadJson(
+            "This JSON contains no captions.",
+            hint="Supported are json3, and rows of text with their times, in any names.",
+        )
+    return settle(drafts, format="json", **_described(content))
 
 
 def _load(text: str) -> object:
+    """Return what the text says; a list, if several values follow one another."""
+    decoder = json.JSONDecoder()
+    values: list[object] = []
+    position = 0
     try:
-        content: object = json.loads(text)
+        while position < len(text):
+            value, position = decoder.raw_decode(text, position)
+            values.append(value)
+            position = _BLANK.match(text, position).end()  # type: ignore[union-attr]
     except RecursionError:
         raise BadJson("This JSON is nested too deeply.") from None
     except ValueError as error:
@@ -53,33 +61,20 @@ def _load(text: str) -> object:
             f"This is not valid JSON: {str(error)[:100]}.",
             hint="Download the file again: it may be truncated.",
         ) from None
-    return content
+    return values[0] if len(values) == 1 else values
 
 
-def _described(about: dict[object, object], rows: Sequence[object]) -> Captions:
-    youtube_id = about.get("youtube_id")
-    return settle(
-        filter(None, map(_row_draft, rows)),
-        format="json",
-        language=language_tag(about.get("lang") or about.get("language")),
-        id=label(about.get("id")),
-        title=label(about.get("title")),
+def _described(content: object) -> AboutCaptions:
+    language = language_tag(language_of(content))
+    if not isinstance(content, dict) or "cues" not in content:
+        return AboutCaptions(language=language)
+    youtube_id = content.get("youtube_id")
+    return AboutCaptions(
+        language=language,
+        id=label(content.get("id")),
+        title=label(content.get("title")),
         youtube_id=youtube_id if is_video_id(youtube_id) else "",
     )
-
-
-def _is_row(row: object) -> bool:
-    return isinstance(row, dict) and "text" in row and "start" in row
-
-
-def _row_draft(row: object) -> CueDraft | None:
-    if not isinstance(row, dict) or not isinstance(text := row.get("text"), str):
-        return None
-    start, duration = _number(row.get("start")), _number(row.get("duration"))
-    if start is None:
-        return None
-    end = None if duration is None else round((start + duration) * 1000)
-    return CueDraft(round(start * 1000), end, text)
 
 
 def _event_draft(event: object) -> CueDraft | None:
@@ -92,10 +87,12 @@ def _event_draft(event: object) -> CueDraft | None:
         for segment in listed
         if isinstance(segment, dict) and isinstance(segment.get("utf8"), str)
     ]
-    if start is None or not segments:
+    if not segments:
         return None
-    end = None if duration is None else int(start + duration)
     text = "".join(segment["utf8"] for segment in segments)
+    if start is None:
+        return CueDraft(UNTIMED, None, text)
+    end = None if duration is None else int(start + duration)
     return CueDraft(int(start), end, text, _words(segments, int(start)))
 
 

@@ -1,4 +1,4 @@
-"""Pasted text: YouTube's transcript panel (times, each followed by its text), or plain words."""
+"""Text with times that no other format has, such as YouTube's panel, or plain words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,19 +11,35 @@ from transcripts.captions.builder import (
     MAX_CUES,
     MAX_TEXT,
     Captions,
-    CueDraft,
     settle,
     speaking_time,
 )
-from transcripts.captions.speech import clean, lines, pieces
+from transcripts.captions.drafts import UNTIMED, CueDraft
+from transcripts.captions.speech import clean, label, lines, pieces, plain
+from transcripts.captions.time_marks import ARROW, SECONDS, UNITS, milliseconds
+from transcripts.captions.timed_text import word_times
+from transcripts.captions.voices import Voices, are_names, is_name, name_of
 from transcripts.core.errors import CaptionsTooLarge
 
-_ROW: Final = re.compile(
-    r"[\[(]?(?:([0-9]{1,3}):)?([0-9]{1,3}):([0-5][0-9])(?:[.,][0-9]{1,3})?[\])]?"
-    r"(?:\s+(?:[-\u2013\u2014]\s+)?(\S.*))?",
+_TIME: Final = (  # two digits of seconds: "2:1" is a ratio
+    r"(?:(?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9](?:[.,][0-9]{1,9})?(?!:?[0-9])"
+    rf"(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?|{UNITS})"
+)
+_TO: Final = r"[ \t]*(?:-{1,3}>|[–—=]>|→|[-–—]|\bto\b|,)[ \t]*"
+_MARK: Final = re.compile(  # seconds are times between brackets, with an arrow or with tabs only
+    rf"(?P<before>(?:\[[^\[\]]{{1,60}}\]|[^\W\d_][^\[\](){{}}<>\n]{{0,60}}?)[ \t:,|·•–—-]{{1,4}})?"
+    rf"(?:(?P<open>[\[(<{{])[ \t]*(?P<s1>{_TIME})(?:{_TO}(?P<e1>{_TIME}))?[ \t]*[\])>}}]"
+    rf"|(?P<s2>{_TIME})(?:{_TO}(?P<e2>{_TIME}))?(?=[\s:]|$)"
+    rf"|\[?(?P<s3>{SECONDS}){ARROW}(?P<e3>{SECONDS})(?:\]|(?=[\s:]|$))"
+    rf"|(?P<s4>[0-9]+\.[0-9]+)\t(?P<e4>[0-9]+\.[0-9]+)(?=\t)"
+    rf"|\[(?P<s5>[0-9]+\.[0-9]+)(?P<e5>)\])"
+    r"(?P<colon>[ \t]*:(?=\s|$))?(?:\s*[-–—](?=\s))?\s*(?P<after>.*)",
     re.DOTALL,
 )
-_ROW_START: Final = frozenset("[(0123456789")
+_STAMP: Final = re.compile(rf"\[({_TIME})\][ \t]*")
+_SPEAKER: Final = re.compile(r"\[([^\[\]]{1,60})\]:?[ \t]+|(SPEAKER_[0-9]+):[ \t]+")
+_LYRICS: Final = re.compile(r"\[(#|[a-z]{2,8}):([^\]]*)\]")  # what LRC says of itself
+_DIGIT: Final = re.compile("[0-9]")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _HEAD: Final = 65_536  # characters
 _MAX_READ_OUT: Final = 80  # characters
@@ -31,78 +47,153 @@ _MAX_READ_OUT: Final = 80  # characters
 
 @dataclass(slots=True)
 class _Row:
-    """A time as hours, minutes and seconds, and the lines down to the next time."""
+    """A time, and the lines down to the next time."""
 
-    time: tuple[int, int, int]
+    start: int  # ms
+    end: int | None
+    name: str  # of who speaks, if it stands beside the time
     lines: list[str]
     is_inline: bool
+    is_again: bool = False  # another time before the same text
 
     @property
-    def start(self) -> int:
-        hours, minutes, seconds = self.time
-        return (hours * 3600 + minutes * 60 + seconds) * 1000
+    def text(self) -> str:
+        return " ".join(_written(self.lines))
 
 
 def is_panel(text: str) -> bool:
-    """Return whether lines begin with ascending times: two near the start, or the first line."""
+    """Return whether lines begin with ascending times: two near the start, or the first line.
+
+    Names before times make no captions of an agenda, under whose times nobody says anything.
+    """
     before, rows = _rows(text[:_HEAD])
-    starts = [row.start for row in rows]
-    return (len(rows) > 1 or (bool(rows) and not before)) and starts == sorted(starts)
+    starts = [row.start for row in rows if not row.is_again]
+    if any(row.name for row in rows) and sum(bool(row.text) for row in rows) * 2 < len(rows):
+        return False
+    return (len(rows) > 1 or (bool(rows) and not any(before))) and starts == sorted(starts)
 
 
 def read_panel(text: str) -> Captions:
-    """Read a pasted panel. Chapter headings, times for screen readers and buttons are skipped.
+    """Read text under times, or beside them: a pasted panel, what recognisers print, exports with
+    names, and LRC. Times for screen readers are skipped; chapter headings and buttons are left out.
 
-    A line ends when the next one starts, or some time after it was spoken.
+    A line without an end ends when the next one starts, or some time after it was spoken.
     """
     before, rows = _rows(text)
+    about = {tag[1]: tag[2] for line in before if (tag := _LYRICS.fullmatch(line))}
+    before = [line for line in before if line and not _LYRICS.fullmatch(line)]
     for row in rows:
         _drop_read_out_time(row)
+    _find_names(before, rows)
+    further: list[str] = []
     if _has_one_line_a_row(rows):
         for row in rows:
-            del row.lines[1:]
-    drafts = [CueDraft(row.start, None, " ".join(row.lines)) for row in rows]
-    if before and rows[0].is_inline and rows[0].start > 0:
+            row.lines, rest = _written(row.lines)[:1], _written(row.lines)[1:]
+            further += rest
+    voices = Voices()
+    earlier = int(offset) if re.fullmatch(r"[+-]?\d{1,6}", offset := about.get("offset", "")) else 0
+    drafts = [
+        CueDraft(
+            max(0, row.start - earlier),
+            row.end,
+            voices.labelled(row.name, plain(row.text)),
+            word_times(row.lines, row.start),
+        )
+        for row in rows
+    ]
+    drafts += (CueDraft(UNTIMED, None, line) for line in further)
+    if before and rows[0].is_inline and rows[0].start > 0 and not rows[0].name:
         drafts.insert(0, CueDraft(0, None, " ".join(before)))
-    return settle(drafts, format="panel")
+    return settle(drafts, format="panel", title=label(about.get("ti")))
 
 
 def _rows(text: str) -> tuple[list[str], list[_Row]]:
     before: list[str] = []
     rows: list[_Row] = []
-    for line in map(clean, lines(text)):
-        if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
-            *time, spoken = match.groups()
-            hours, minutes, seconds = (int(part or 0) for part in time)
-            lines_ = [spoken] if spoken else []
-            rows.append(_Row((hours, minutes, seconds), lines_, is_inline=bool(spoken)))
-            if len(rows) > MAX_CUES:
-                raise CaptionsTooLarge(
-                    f"It has more than {MAX_CUES:,} times.", hint="Split the text."
-                )
-        elif line:
+    for line in map(_tidy, lines(text)):
+        marked = list(_marked(line))
+        rows += marked
+        if len(rows) > MAX_CUES:
+            raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} times.", hint="Split the text.")
+        if not marked:
             (rows[-1].lines if rows else before).append(line)
     return before, rows
 
 
+def _tidy(line: str) -> str:
+    """Clean a line, but keep the tabs between times and text."""
+    return "\t".join(map(clean, line.split("\t"))).strip()
+
+
+def _marked(line: str) -> Iterator[_Row]:
+    """Yield the rows that a line begins: LRC puts several times before what is sung again."""
+    match = _MARK.fullmatch(line) if _DIGIT.search(line) else None
+    if match is None:
+        return
+    start, end = _moment(match, "s"), _moment(match, "e")
+    written, spoken = match["before"] or "", match["after"]
+    name = written.strip(" \t:,|·•–—-").removeprefix("[").removesuffix("]")
+    is_apart = match["open"] or written.startswith("[") or written.rstrip().endswith(":")
+    if start is None or (name and (not is_name(name) or (spoken and not is_apart))):
+        return
+    if not name and (speaker := _SPEAKER.match(spoken)) and is_name(speaker[1] or speaker[2]):
+        name, spoken = speaker[1] or speaker[2], spoken[speaker.end() :]
+    again, position = [], 0
+    while match["open"] == "[" and (stamp := _STAMP.match(spoken, position)):
+        again.append(milliseconds(stamp[1]) or 0)
+        position = stamp.end()
+    said = [spoken[position:]] if spoken[position:] else []
+    yield _Row(start, end, name_of(name), said, is_inline=bool(said))
+    for moment in again:
+        yield _Row(moment, None, "", list(said), is_inline=bool(said), is_again=True)
+
+
+def _moment(match: re.Match[str], side: str) -> int | None:
+    written = next((match[f"{side}{way}"] for way in "12345" if match[f"{side}{way}"]), "")
+    return milliseconds(written) if written else None
+
+
+def _find_names(before: list[str], rows: Sequence[_Row]) -> None:
+    """Take the names that stand in a line of their own above the times, or below them."""
+    if any(row.name or row.is_inline for row in rows):
+        return
+    above = [before, *(row.lines for row in rows[:-1])]
+    last = [said[-1] if said else "" for said in map(_written, above)]
+    if are_names(last, of=len(rows)) and all(len(_written(row.lines)) > 1 for row in rows[:-1]):
+        for row, lines_, name in zip(rows, above, last, strict=True):
+            if is_name(name):
+                row.name = name_of(name)
+                del lines_[len(lines_) - 1 - lines_[::-1].index(name) :]
+        return
+    first = [said[0] if len(said) > 1 else "" for said in (_written(row.lines) for row in rows)]
+    if are_names(first, of=len(rows)):
+        for row, name in zip(rows, first, strict=True):
+            if is_name(name):
+                row.name = name_of(name)
+                row.lines.remove(name)
+
+
+def _written(lines_: Sequence[str]) -> list[str]:
+    return [line for line in lines_ if line]
+
+
 def _drop_read_out_time(row: _Row) -> None:
     """Drop "1 minute, 5 seconds" below 1:05, in any language, by its numbers."""
-    if (
-        len(row.lines) < 2
-        or len(row.lines[0]) > _MAX_READ_OUT
-        or not _READ_OUT.fullmatch(row.lines[0])
-    ):
+    said = _written(row.lines)
+    if len(said) < 2 or len(said[0]) > _MAX_READ_OUT or not _READ_OUT.fullmatch(said[0]):
         return
-    numbers = [int(number) for number in re.findall(r"[0-9]+", row.lines[0])]
-    if [number for number in numbers if number] == [part for part in row.time if part]:
-        del row.lines[0]
+    numbers = [int(number) for number in re.findall(r"[0-9]+", said[0])]
+    seconds = row.start // 1000
+    parts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
+    if [number for number in numbers if number] == [part for part in parts if part]:
+        row.lines.remove(said[0])
 
 
 def _has_one_line_a_row(rows: Sequence[_Row]) -> bool:
     """Return whether rows have one line each: further lines are headings or buttons."""
-    if any(row.is_inline for row in rows):
+    if any(row.is_inline or row.name for row in rows):
         return False
-    single = sum(1 for row in rows if len(row.lines) == 1)
+    single = sum(1 for row in rows if sum(map(bool, row.lines)) == 1)
     return len(rows) > 1 and single * 3 >= len(rows) * 2
 
 

@@ -21,7 +21,7 @@ _BREAK: Final = re.compile(r"<br[ \t]*/?>|\[br\]", re.IGNORECASE)
 _TAG: Final = re.compile(
     r"</?(?:b|i|u|c|v|rt|em|lang|ruby|font|span|strong|script|style|iframe|object|embed|img|svg"
     r"|link|meta)(?:[.\s/][^<>]*)?>"
-    r"|<a\s[^<>]*>|</a>|<(?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{3}>",
+    r"|<a\s[^<>]*>|</a>|<(?:[0-9]{1,4}:)?[0-9]{2}:[0-9]{2}\.[0-9]{2,3}>",
     re.IGNORECASE,
 )
 _OVERRIDE: Final = re.compile(

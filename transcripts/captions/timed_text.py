@@ -4,64 +4,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
-from typing import Final, NamedTuple
+from typing import Final
 
-from transcripts.captions.builder import Captions, CueDraft, settle, words_at
+from transcripts.captions.builder import Captions, settle
+from transcripts.captions.drafts import UNTIMED, CueDraft, words_at
+from transcripts.captions.repetition import Screen, carried_lines
 from transcripts.captions.speech import label, language_tag, plain
 from transcripts.captions.speech import lines as split_lines
-from transcripts.captions.voices import Voices
+from transcripts.captions.time_marks import ARROW, CLOCK, milliseconds
+from transcripts.captions.voices import Voices, are_names, is_name, name_of
 from transcripts.text.cues import Word
 
-_FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
-_WINDOW: Final = 3  # lines that a player's caption window keeps
-
-
-class Screen(NamedTuple):
-    """What one cue shows: its duration (ms) and its lines as plain text, "" for a blank line."""
-
-    duration: int
-    lines: tuple[str, ...]
-
-    @property
-    def is_flush(self) -> bool:
-        return self.duration <= _FLUSH
-
-
-def carried_lines(screens: Sequence[Screen]) -> list[int]:
-    """Return how many lines at the top of each screen are repeated; all 0 without rolling."""
-    if all(len(screen.lines) < 2 for screen in screens):
-        return [0] * len(screens)
-    counts = []
-    previous: tuple[str, ...] = ()
-    for screen in screens:
-        counts.append(_carried(previous, screen))
-        previous = tuple(line for line in screen.lines[-_WINDOW:] if line)
-    return counts if _rolls(screens, counts) else [0] * len(counts)
-
-
-def _carried(previous: tuple[str, ...], screen: Screen) -> int:
-    """Count repeated lines. New speech is on the last line: only a flush may repeat that one."""
-    most = len(screen.lines) - (not screen.is_flush)
-    for count in range(min(most, len(previous)), 0, -1):
-        if screen.lines[:count] == previous[-count:]:
-            return count
-    return 0
-
-
-def _rolls(screens: Sequence[Screen], counts: Sequence[int]) -> bool:
-    """Return whether a file rolls. Manual captions repeat fewer lines, and never flash them."""
-    repeating = [screen for screen, count in zip(screens, counts, strict=True) if count]
-    flushed = sum(screen.is_flush for screen in repeating)
-    rolled = sum(len(set(screen.lines)) > 1 for screen in repeating)
-    return (rolled > 0 and flushed * 5 >= len(screens)) or (
-        rolled >= _WINDOW and rolled * 5 >= (len(screens) - 1) * 4
-    )
-
-
-_TIME: Final = r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?"
-ARROW_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?=[ \t\r]|$)", re.MULTILINE)
-COMMA_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*,[ \t]*{_TIME}[ \t]*\r?$", re.MULTILINE)
-_WORD_TIME: Final = re.compile(r"<(?:([0-9]{1,4}):)?([0-9]{2}):([0-9]{2})\.([0-9]{3})>")
+ARROW_LINE: Final = re.compile(
+    rf"^[ \t]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\r]|$)[ \t]*(.*)$", re.MULTILINE
+)
+COMMA_LINE: Final = re.compile(rf"^[ \t]*({CLOCK})[ \t]*,[ \t]*({CLOCK})[ \t]*()\r?$", re.MULTILINE)
+_NEARLY_TIME: Final = re.compile(r"[\d.,]*:[\d:.,]*")
+_LONE_TIME: Final = re.compile(r"[ \t]*([0-9]{1,6}:[0-9]{1,2}:[0-9]{1,2}[.,][0-9]{1,9})[ \t]*$")
+_SETTINGS: Final = re.compile(r"(?:[^\s:]*:\S*\s*)*")
+_SECOND: Final = 1_000  # ms
+_WORD_TIME: Final = re.compile(rf"<({CLOCK})>")
 _COMMENT: Final = re.compile(r"NOTE(?:[ \t]|$)|(?:STYLE|REGION)[ \t]*$")
 _HEADER_TITLE: Final = re.compile(r"Title:(.*)")
 _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
@@ -71,9 +33,15 @@ _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
 class _Block:
     """A cue as written in the file: times in ms, lines with their markup."""
 
-    start: int
-    end: int
+    start: int  # or ``UNTIMED``
+    end: int | None
     lines: list[str]
+    beside: str = ""  # text, or settings that no player knows
+
+    @property
+    def duration(self) -> int:
+        """Its length (ms), a second where only the start is known."""
+        return _SECOND if self.end is None else self.end - self.start
 
 
 def read_vtt(text: str) -> Captions:
@@ -82,12 +50,10 @@ def read_vtt(text: str) -> Captions:
     The names of voices (``<v Ada>``) stand before what these say.
     """
     lines = split_lines(text.lstrip())
-    drafts = _drafts(_blocks(lines, ARROW_LINE))
-    about = {
-        "title": label(_header_value(lines, _HEADER_TITLE)),
-        "language": language_tag(_header_value(lines, _HEADER_LANGUAGE)),
-    }
-    return settle(drafts, format="vtt", **about)
+    drafts = _drafts(_blocks(lines, ARROW_LINE, is_vtt=True))
+    title = label(_header_value(lines, _HEADER_TITLE))
+    language = language_tag(_header_value(lines, _HEADER_LANGUAGE))
+    return settle(drafts, format="vtt", title=title, language=language)
 
 
 def read_srt(text: str) -> Captions:
@@ -106,55 +72,76 @@ def _header_value(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
     return next((match[1] for line in header if (match := pattern.match(line))), "")
 
 
-def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
+def _blocks(lines: Sequence[str], timing: re.Pattern[str], *, is_vtt: bool = False) -> list[_Block]:
     """Split into cues at empty lines. A blank line belongs to its cue.
 
-    An empty line directly below the times was a blank line that an editor stripped.
+    An empty line directly below the times was a blank line that an editor stripped. Words without
+    times are untimed in WebVTT, as its standard has it, and belong to the cue above elsewhere.
     """
-    times = [_times(line, timing) for line in lines]
-    labels = _label_positions(lines, times)
+    begun = [
+        _begun(line, timing, is_apart=_follows_gap(lines, position))
+        for position, line in enumerate(lines)
+    ]
+    labels = _label_positions(lines, begun)
     blocks: list[_Block] = []
     is_open = in_comment = False
     for position, line in enumerate(lines):
-        if in_comment:
-            in_comment = bool(line)
-        elif (pair := times[position]) is not None:
-            blocks.append(_Block(*pair, []))
-            is_open = True
-        elif not line:
-            is_open = is_open and not blocks[-1].lines
-        elif _COMMENT.match(line) and _follows_gap(lines, position):
-            in_comment = True
-        elif is_open and position not in labels:
-            blocks[-1].lines.append(line)
+        is_apart = _follows_gap(lines, position)
+        if (block := begun[position]) is not None:
+            blocks.append(block)
+            is_open, in_comment = True, False
+        elif in_comment or not line:
+            in_comment = in_comment and bool(line)
+            is_open = is_open and not (blocks[-1].lines and is_vtt)
+        elif is_vtt and is_apart and _COMMENT.match(line):
+            is_open, in_comment = False, True
+        elif position in labels or (is_apart and _is_number(line)):
+            is_open = is_open and not is_apart
+        elif blocks:
+            is_open = _add_line(blocks, line, is_open=is_open, is_vtt=is_vtt)
     return blocks
 
 
-def _times(line: str, timing: re.Pattern[str]) -> tuple[int, int] | None:
+def _add_line(blocks: list[_Block], line: str, *, is_open: bool, is_vtt: bool) -> bool:
+    """Add a line to the last cue, or to a new one without times. Return that it is open."""
+    if is_open and not (_is_broken(line) or (is_vtt and "-->" in line)):
+        blocks[-1].lines.append(line)
+    else:
+        blocks.append(_Block(UNTIMED, None, [] if _is_broken(line) else [line]))
+    return True
+
+
+def _begun(line: str, timing: re.Pattern[str], *, is_apart: bool) -> _Block | None:
+    """Return the cue that a line of times begins, without text."""
     match = timing.match(line)
     if match is None:
-        return None
-    parts = match.groups()
-    return _milliseconds(*parts[:4]), _milliseconds(*parts[4:])
+        lone = _LONE_TIME.match(line) if is_apart else None
+        return lone and _Block(milliseconds(lone[1]) or 0, None, [])
+    start, end, rest = match.groups()
+    beside = "" if _SETTINGS.fullmatch(rest) else rest
+    return _Block(milliseconds(start) or 0, milliseconds(end), [], beside)
 
 
-def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> int:
-    """Return milliseconds. The fraction has any number of digits: ".5" is half a second."""
-    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
-    return whole * 1000 + (int(fraction[:3].ljust(3, "0")) if fraction else 0)
+def _is_broken(line: str) -> bool:
+    """Return whether this was to be a line of times."""
+    before, arrow, after = line.partition("-->")
+    sides = (*before.split()[-1:], *after.split()[:1]) if arrow else ()
+    return any(map(_NEARLY_TIME.fullmatch, sides))
 
 
-def _label_positions(lines: Sequence[str], times: Sequence[tuple[int, int] | None]) -> set[int]:
+def _label_positions(lines: Sequence[str], times: Sequence[_Block | None]) -> set[int]:
     """Return the positions of cue numbers and names: directly above times, and either after an
-    empty line or, where cues are numbered, a number.
+    empty line or, where cues are numbered, a number, or with an arrow, which no text has.
     """
-    timed = [position for position, pair in enumerate(times) if pair is not None]
+    timed = [position for position, block in enumerate(times) if block is not None]
     above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
     is_numbered = bool(above) and above[0] < timed[0] and _is_number(lines[above[0]])
     return {
         position
         for position in above
-        if _follows_gap(lines, position) or (is_numbered and _is_number(lines[position]))
+        if _follows_gap(lines, position)
+        or (is_numbered and _is_number(lines[position]))
+        or "-->" in lines[position]
     }
 
 
@@ -167,34 +154,53 @@ def _follows_gap(lines: Sequence[str], position: int) -> bool:
 
 
 def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
+    untimed = [CueDraft(UNTIMED, None, "\n".join(b.lines)) for b in blocks if b.start == UNTIMED]
+    blocks = [block for block in blocks if block.start != UNTIMED]
+    for block in blocks:
+        if block.beside and not any(map(str.strip, block.lines)):
+            block.lines = [block.beside]
+    names = _names(blocks)
     screens = [
-        Screen(block.end - block.start, tuple(plain(line) for line in block.lines))
-        for block in blocks
+        Screen(block.duration, tuple(plain(line) for line in block.lines)) for block in blocks
     ]
     voices = Voices()
     drafts: list[CueDraft] = []
-    for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
+    carried_counts = carried_lines(screens)
+    for block, screen, carried, name in zip(blocks, screens, carried_counts, names, strict=True):
         lines = block.lines[carried:]
         if turns := voices.turns(lines):
             drafts += _draft_turns(block, turns)
         else:
-            text, words = " ".join(screen.lines[carried:]), _words(lines, block.start)
-            drafts.append(CueDraft(block.start, block.end, text, words))
-    return [*map(_with_lone_word, drafts)] if any(draft.words for draft in drafts) else drafts
+            text = voices.labelled(name, " ".join(screen.lines[carried:]))
+            drafts.append(CueDraft(block.start, block.end, text, word_times(lines, block.start)))
+    if any(draft.words for draft in drafts):
+        drafts = [*map(_with_lone_word, drafts)]
+    return drafts + untimed
+
+
+def _names(blocks: Sequence[_Block]) -> list[str]:
+    """Take who speaks from the first lines of cues, if these are names; else return ""."""
+    heads = [plain(block.lines[0]) if len(block.lines) > 1 else "" for block in blocks]
+    if not are_names(heads, of=len(blocks)):
+        return [""] * len(blocks)
+    for block, head in zip(blocks, heads, strict=True):
+        if is_name(head):
+            del block.lines[0]
+    return [name_of(head) if is_name(head) else "" for head in heads]
 
 
 def _draft_turns(block: _Block, turns: Sequence[Sequence[str]]) -> Iterator[CueDraft]:
     """Make each turn of a cue a cue; the time is divided by the length of the texts."""
     texts = [" ".join(map(plain, turn)) for turn in turns]
     lengths = [len(text) for text in texts]
-    total, time = sum(lengths) or 1, max(0, block.end - block.start)
+    total, time = sum(lengths) or 1, max(0, block.duration)
     for turn, text, length, past in zip(turns, texts, lengths, accumulate(lengths), strict=True):
         start = block.start + time * (past - length) // total
         end = block.start + time * past // total
-        yield CueDraft(start, end, text, _words(turn, start))
+        yield CueDraft(start, end, text, word_times(turn, start))
 
 
-def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
+def word_times(lines: Sequence[str], start: int) -> tuple[Word, ...]:
     """Read the times inside the text. Words before the first one start with the cue."""
     if not any(map(_WORD_TIME.search, lines)):
         return ()
@@ -203,9 +209,9 @@ def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
     for line in lines:
         first, *rest = _WORD_TIME.split(line)
         words += words_at(moment, plain(first))
-        for at in range(0, len(rest), 5):
-            moment = _milliseconds(*rest[at : at + 4])
-            words += words_at(moment, plain(rest[at + 4]))
+        for time, said in zip(rest[::2], rest[1::2], strict=True):
+            moment = milliseconds(time) or 0
+            words += words_at(moment, plain(said))
     return tuple(words)
 
 

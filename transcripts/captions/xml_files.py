@@ -7,23 +7,14 @@ from xml.etree.ElementTree import Element
 
 from defusedxml.ElementTree import ParseError, fromstring
 
-from transcripts.captions.builder import Captions, CueDraft, settle, words_at
+from transcripts.captions.builder import Captions, settle
+from transcripts.captions.drafts import UNTIMED, CueDraft, words_at
 from transcripts.captions.speech import clean, language_tag, plain, without_unsafe
-from transcripts.captions.voices import Voices, name_of
+from transcripts.captions.ttml import XML, name_of_element, ttml_drafts
 from transcripts.core.errors import BadXml
 from transcripts.text.cues import Word
 
-_XML: Final = "{http://www.w3.org/XML/1998/namespace}"
-_LANGUAGE: Final = f"{_XML}lang"
-_AGENT: Final = "{http://www.w3.org/ns/ttml#metadata}agent"
 _NUMBER: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
-_CLOCK: Final = re.compile(
-    r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)"
-    r"(?::([0-9]{1,4}(?:\.[0-9]{1,3})?))?"
-)
-_OFFSET: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(h|ms|m|s|f|t)")
-_UNITS: Final = {"h": 3_600_000.0, "m": 60_000.0, "s": 1000.0, "ms": 1.0}
-_FRAMES: Final = 30.0  # per second, TTML's default
 
 
 def read_xml(text: str) -> Captions:
@@ -32,10 +23,10 @@ def read_xml(text: str) -> Captions:
     Raises ``BadXml`` for XML that is broken, declares entities, or is not captions.
     """
     root = _root(text)
-    match _name(root):
+    match name_of_element(root):
         case "tt":
-            language = language_tag(root.get(_LANGUAGE))
-            return settle(_ttml_drafts(root), format="ttml", language=language)
+            language = language_tag(root.get(f"{XML}lang"))
+            return settle(ttml_drafts(root), format="ttml", language=language)
         case "timedtext" if root.find("body") is not None:
             return settle(_srv3_drafts(root), format="srv3")
         case "timedtext":
@@ -59,29 +50,34 @@ def _root(text: str) -> Element:
     return root
 
 
-def _name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
 def _text_drafts(
     root: Element, start_name: str, duration_name: str, unit: float
 ) -> Iterator[CueDraft]:
     """Return drafts. srv1 and srv2 escape their text twice, with tags under the outer escape."""
     for element in root.iterfind("text"):
         start, duration = _number(element.get(start_name)), _number(element.get(duration_name))
-        if start is not None:
-            end = None if duration is None else round((start + duration) * unit)
-            yield CueDraft(round(start * unit), end, plain("".join(element.itertext())))
+        yield _draft(start, duration, plain("".join(element.itertext())), unit=unit)
 
 
 def _srv3_drafts(root: Element) -> Iterator[CueDraft]:
     for element in root.iterfind("body/p"):
         start, duration = _number(element.get("t")), _number(element.get("d"))
-        if start is not None:
-            end = None if duration is None else int(start + duration)
-            yield CueDraft(
-                int(start), end, "".join(element.itertext()), _srv3_words(element, int(start))
-            )
+        words = _srv3_words(element, int(start or 0))
+        yield _draft(start, duration, "".join(element.itertext()), words=words)
+
+
+def _draft(
+    start: float | None,
+    duration: float | None,
+    text: str,
+    *,
+    unit: float = 1.0,
+    words: tuple[Word, ...] = (),
+) -> CueDraft:
+    if start is None:
+        return CueDraft(UNTIMED, None, text)
+    end = None if duration is None else round((start + duration) * unit)
+    return CueDraft(round(start * unit), end, text, words)
 
 
 def _srv3_words(element: Element, start: int) -> tuple[Word, ...]:
@@ -98,63 +94,3 @@ def _srv3_words(element: Element, start: int) -> tuple[Word, ...]:
 
 def _number(value: str | None) -> float | None:
     return float(value) if value is not None and _NUMBER.fullmatch(value.strip()) else None
-
-
-def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
-    rates = _rate(root, "frameRate", _FRAMES), _rate(root, "tickRate", 1.0)
-    names, voices = _agents(root), Voices()
-    for paragraph in _outermost(root, "p"):
-        timed = [paragraph] if "begin" in paragraph.attrib else _outermost(paragraph, "span")
-        for element in timed:
-            start = _moment(element.get("begin"), *rates)
-            if start is not None:
-                end, duration = (_moment(element.get(name), *rates) for name in ("end", "dur"))
-                if end is None and duration is not None:
-                    end = start + duration
-                name = names.get(element.get(_AGENT, paragraph.get(_AGENT, "")), "")
-                yield CueDraft(start, end, voices.labelled(name, _ttml_text(element)))
-
-
-def _agents(root: Element) -> dict[str, str]:
-    """Return the names of those who speak, by their ids in the file."""
-    return {
-        agent.get(f"{_XML}id", ""): name_of("".join(agent.itertext()))
-        for agent in root.iter(_AGENT)
-    }
-
-
-def _outermost(root: Element, name: str) -> Iterator[Element]:
-    """Yield the outermost elements of a name in document order, without recursion."""
-    waiting = [root]
-    while waiting:
-        element = waiting.pop()
-        if _name(element) == name and element is not root:
-            yield element
-        else:
-            waiting.extend(reversed(element))
-
-
-def _ttml_text(element: Element) -> str:
-    for child in element.iter():
-        if _name(child) == "br":
-            child.tail = f" {child.tail or ''}"
-    return "".join(element.itertext())
-
-
-def _rate(root: Element, name: str, default: float) -> float:
-    written = (value for key, value in root.attrib.items() if key.rpartition("}")[2] == name)
-    return _number(next(written, None)) or default
-
-
-def _moment(value: str | None, frames: float, ticks: float) -> int | None:
-    """Return a TTML time in ms: ``hh:mm:ss.fraction``, ``hh:mm:ss:frames`` or ``12.5s``."""
-    if value is None:
-        return None
-    if match := _OFFSET.fullmatch(value.strip()):
-        unit = _UNITS.get(match[2]) or 1000 / (frames if match[2] == "f" else ticks)
-        return round(float(match[1]) * unit)
-    if match := _CLOCK.fullmatch(value.strip()):
-        hours, minutes, seconds, frame = match.groups(default="0")
-        whole = int(hours) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
-        return round(whole * 1000 + float(frame) * 1000 / frames)
-    return None

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django.db.models import BooleanField, Func, Q
 
-from transcripts.captions.caption_errors import ClockRestarts, SameText
+from transcripts.captions.caption_errors import CODES
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.models.media_errors import MediaWithoutCaptions
 from transcripts.models.videos import Video
@@ -13,7 +13,7 @@ from transcripts.models.videos import Video
 MAX_PROBLEMS = 1_000  # of one job
 MAX_READ = 200  # files whose way a job keeps
 # Codes of problems of parts that succeeded.
-WARNINGS = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
+WARNINGS = (*CODES, MediaWithoutCaptions.code)
 _OTHERS: Final = " && ".join(f'@.code != "{code}"' for code in WARNINGS)
 # A job that is done, but for parts that failed; as ``Job.is_partial`` says it.
 IS_PARTIAL: Final = Q(state="done") & Q(

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from transcripts.text.cues import Cue, Word
 
+LOWER: Final = "".join(filter(str.islower, map(chr, range(0x600))))  # Latin, Greek, Cyrillic
 _LABEL = r"(?P<before>^|[.!?…\"”)\]]\s+|>>\s*)(?P<name>{names})(?=:(?:\s|$))"
 
 

@@ -98,7 +98,7 @@ def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
         message = f"YouTube sent captions that cannot be read: {error.message}"
         raise errors.YouTubeChanged(message) from None
     about = (info, track.language, track.origin, parsed.cues, partial, name, body)
-    return FetchedTranscript(*about, warning=parsed.warning)
+    return FetchedTranscript(*about, warnings=parsed.warnings)
 
 
 def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from transcripts.captions.caption_errors import ClockRestarts
+from transcripts.captions.caption_errors import CaptionWarning
 from transcripts.core.errors import YouTubeError
 from transcripts.text.cues import Cue
 from transcripts.youtube.playability import Playability
@@ -64,7 +64,7 @@ class FetchedTranscript:
     partial: bool = False
     raw_name: str = ""
     raw: bytes = field(default=b"", repr=False)
-    warning: ClockRestarts | None = None
+    warnings: tuple[CaptionWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,6 +239,14 @@ def test_an_upload_whose_clock_starts_again_is_stored_with_a_warning(
     assert [cue.text.split()[0] for cue in cues] == ["One"] * 10 + ["Another"] * 10
 
 
+def test_all_doubts_about_a_file_are_told_and_its_rest_is_stored(collection: Collection) -> None:
+    subtitles = "00:00:01,000 --> 00:00:02,000\nŹle, że\n\n00:0x:03,000 --> 00:00:04,000\nlost\n"
+    job = done(acquisition.request_files(collection, [("a.srt", subtitles.encode("cp1250"))]))
+    assert (job.state, job.failure_count) == (Job.State.DONE, 0)
+    codes = [problem["code"] for problem in job.problems]
+    assert codes == ["untimed_text", "unsure_encoding"]
+
+
 def test_a_copy_under_another_name_is_stored_with_a_warning_in_its_collection_alone(
     collection: Collection,
 ) -> None:
