@@ -36,6 +36,7 @@ from transcripts.core.sanitize import clean
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
 
+BLANK_HINT: Final = "Open it where it shows its text, print it as PDF, and add that."
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
 SAMPLE_PAGES: Final = 8  # whose language is that of a document which names none
@@ -208,6 +209,11 @@ def is_read(source: Source) -> bool:
     return not Document.objects.filter(source=source, read_by="").exists()
 
 
+def document_note(source: Source) -> str:
+    """Return what is wrong with a document's text, "" if nothing is known to be."""
+    return Document.objects.filter(source=source).values_list("note", flat=True).first() or ""
+
+
 def read_otherwise(among: SourceQuerySet) -> SourceQuerySet:
     """Keep the documents that another version of their reader has read, and that do not wait to be
     read again.
@@ -260,7 +266,8 @@ class _Extraction:
             # So that another try reports again which pages are images.
             Page.objects.filter(document=self.document).delete()
             raise DocumentWithoutText(
-                f"“{self.document.name}” has no text. {self.survey.note()}".rstrip()
+                f"“{self.document.name}” has no text. {self.survey.note()}".rstrip(),
+                hint=None if self.survey.pictures else BLANK_HINT,
             )
         self._finish(opened.facts)
 
