@@ -63,7 +63,7 @@ def find_headers_footers(
     ``others`` are the near pages by number. Stops at the first row from the edge that is text: a
     sentence that two pages share is no header. A page that has nothing else keeps them.
     """
-    found = {
+    headers = {
         index
         for is_top in (True, False)
         for row in takewhile(
@@ -72,8 +72,8 @@ def find_headers_footers(
         )
         for index in row.indexes
     }
-    has_more = any(text for index, text in enumerate(own.lines) if index not in found)
-    return frozenset(found) if has_more else frozenset()
+    has_more = any(text for index, text in enumerate(own.lines) if index not in headers)
+    return frozenset(headers) if has_more else frozenset()
 
 
 def _is_header(

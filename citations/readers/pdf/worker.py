@@ -282,9 +282,7 @@ def _label(document: pypdfium2.PdfDocument, number: int) -> str:
         return ""
 
 
-def _characters(
-    page: pypdfium2.PdfPage, mark: int = 0
-) -> "tuple[array[int], array[int], array[float]]":
+def _characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
     """Return the characters of a page; ``mark`` is a bit of the style of all."""
     codes, styles, geometry = array("I"), array("B"), array("f")
     a, b, c, d, e, f = _display_matrix(page)
@@ -308,7 +306,7 @@ def _characters(
             numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)
             # False for NaN, too.
             geometry.extend(numbers if -FARTHEST < sum(numbers) < FARTHEST else NOWHERE)
-    return codes, styles, geometry
+    return [codes, styles, geometry]
 
 
 def _code_point(code: int) -> int:

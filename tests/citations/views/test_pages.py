@@ -90,7 +90,7 @@ def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "notice"),
     [
         ("0SVIQ MTWYQ HSPSV WMX EQIX GSRWIGXIXYV EHMTMWGMRK IPMX", "stored in other letters"),
         ("", "No text on page 3 of 20."),
@@ -98,13 +98,13 @@ def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book
     ],
 )
 def test_a_page_of_a_pdf_says_that_its_words_are_none(
-    page: Client, book: Source, text: str, told: str
+    page: Client, book: Source, text: str, notice: str
 ) -> None:
     book.document.pages.filter(number=3).update(text=text, blocks=[])
     Document.objects.filter(source=book).update(note="No text on page 3 of 20.")
     html = text_of(page.get(address_of(book, 3)))
     notes = "stored in other letters", "No text on page 3 of 20."
-    assert [note for note in notes if note in html] == [note for note in notes if note == told]
+    assert [note for note in notes if note in html] == [note for note in notes if note == notice]
 
 
 def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper: Source) -> None:

@@ -24,7 +24,7 @@ def page(number: int, *edges: EdgeRow, text: str = "") -> tuple[int, PageRows]:
     return number, PageRows(edges=edges, lines=(*(edge.text for edge in edges), body))
 
 
-def found(
+def headers_of(
     own: tuple[int, PageRows], *others: tuple[int, PageRows], page_count: int = 20
 ) -> Sequence[int]:
     number, rows = own
@@ -52,52 +52,55 @@ def slides(path: Path, *texts: Sequence[str], foot: str = "") -> list[str]:
 
 def test_a_row_that_an_earlier_page_has_is_a_header_and_stays_on_the_first() -> None:
     pages = [page(number, top("A Book")) for number in (3, 4, 5)]
-    assert found(pages[2], *pages[:2]) == [0]
-    assert found(pages[0], *pages[1:]) == []
+    assert headers_of(pages[2], *pages[:2]) == [0]
+    assert headers_of(pages[0], *pages[1:]) == []
 
 
 def test_it_stays_on_no_page_where_its_words_are_those_of_the_heading() -> None:
     chapter = page(3, top("Limits"), text="2 Limits")
-    assert found(chapter, page(4, top("Limits"))) == [0]
+    assert headers_of(chapter, page(4, top("Limits"))) == [0]
 
 
 def test_numbers_in_a_header_may_count_the_pages() -> None:
     others = page(3, top("12\tLimits")), page(5, top("14\tLimits"))
-    assert found(page(4, top("13\tLimits")), *others) == [0]
-    assert found(page(4, top("57\tLimits")), *others) == []
+    assert headers_of(page(4, top("13\tLimits")), *others) == [0]
+    assert headers_of(page(4, top("57\tLimits")), *others) == []
 
 
 def test_numbers_above_the_number_of_pages_count_them_only_apart_from_words() -> None:
-    assert found(page(2, top("Tea Review\t1002")), page(1, top("Tea Review\t1001"))) == [0]
-    assert found(page(2, top("Invoice 1002")), page(1, top("Invoice 1001"))) == []
+    assert headers_of(page(2, top("Tea Review\t1002")), page(1, top("Tea Review\t1001"))) == [0]
+    assert headers_of(page(2, top("Invoice 1002")), page(1, top("Invoice 1001"))) == []
 
 
 def test_the_number_of_a_chapter_counts_no_pages_where_it_happens_to() -> None:
     chapters = [page(number, top(f"Chapter {1 + number // 7}")) for number in (5, 6, 7, 8)]
-    assert [found(chapters[2], *others) for others in (chapters[:2], chapters[1::2])] == [[], []]
-    assert found(chapters[3], *chapters[:3]) == [0]
+    assert [headers_of(chapters[2], *others) for others in (chapters[:2], chapters[1::2])] == [
+        [],
+        [],
+    ]
+    assert headers_of(chapters[3], *chapters[:3]) == [0]
 
 
 def test_page_numbers_are_left_out_of_all_pages() -> None:
-    assert found(page(1, foot("1")), page(2, foot("2"))) == [0]
-    assert found(page(5, foot("– xii –")), page(6, foot("– xiii –"))) == []
-    assert found(page(5, foot("xii")), page(6, foot("xiii"))) == [0]
-    assert found(page(5, foot("5 / 9")), page(4, foot("4 / 9"))) == [0]
-    assert found(page(5, foot("13.50")), page(4, foot("12.50"))) == []
+    assert headers_of(page(1, foot("1")), page(2, foot("2"))) == [0]
+    assert headers_of(page(5, foot("– xii –")), page(6, foot("– xiii –"))) == []
+    assert headers_of(page(5, foot("xii")), page(6, foot("xiii"))) == [0]
+    assert headers_of(page(5, foot("5 / 9")), page(4, foot("4 / 9"))) == [0]
+    assert headers_of(page(5, foot("13.50")), page(4, foot("12.50"))) == []
 
 
 def test_what_stands_elsewhere_is_another_row() -> None:
-    assert found(page(5, top("A Book", distance=70)), page(4, top("A Book"))) == []
+    assert headers_of(page(5, top("A Book", distance=70)), page(4, top("A Book"))) == []
 
 
 def test_a_sentence_below_a_line_of_its_own_is_text_though_another_page_has_it() -> None:
     own = top("A heading that no other page has"), top("It is easy to see", index=1, distance=60)
-    assert found(page(5, *own), page(4, top("It is easy to see", distance=60))) == []
+    assert headers_of(page(5, *own), page(4, top("It is easy to see", distance=60))) == []
 
 
 def test_a_page_with_nothing_else_keeps_its_header() -> None:
     alone = 5, PageRows(edges=(top("A Book"),), lines=("A Book",))
-    assert found(alone, page(4, top("A Book"))) == []
+    assert headers_of(alone, page(4, top("A Book"))) == []
 
 
 def test_slides_keep_their_titles(tmp_path: Path) -> None:
