@@ -45,7 +45,11 @@ def test_notes_come_after_the_text_each_once(tmp_path: Path) -> None:
 
 
 def test_a_page_reads_the_same_again(tmp_path: Path) -> None:
-    path = paper(tmp_path / "a.pdf", [lambda canvas: (form(canvas), noted(canvas))])
+    def both(canvas: Canvas) -> None:
+        form(canvas)
+        noted(canvas)
+
+    path = paper(tmp_path / "a.pdf", [both])
     first = read(path)
     reader._laid_out.cache_clear()
     reader._prose.cache_clear()
