@@ -16,6 +16,7 @@ from citations.passages import ColoredSpan, colored_within
 from citations.quotes import verification
 from citations.readers.headings import number_of
 from citations.readers.page import Box
+from citations.readers.pdf.glyph_repair import is_gibberish
 from citations.text import word_places
 from citations.text.occurrences import SearchTerm
 from transcripts.core.scope import Scope
@@ -54,6 +55,11 @@ class PageView:
     def label(self) -> str:
         """The printed page number if it differs."""
         return self.page.label if self.page.label != str(self.number) else ""
+
+    @property
+    def is_gibberish(self) -> bool:
+        """Whether the page's stored words are surely not those that it shows."""
+        return self.document.format.is_laid_out and is_gibberish(self.page.text)
 
     @property
     def previous(self) -> int | None:

@@ -38,6 +38,7 @@ from transcripts.core.sanitize import clean
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
 
+BLANK_HINT: Final = "Open it where it shows its text, print it as PDF, and add that."
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
 SAMPLE_PAGES: Final = 8  # whose language is that of a document which names none
@@ -219,6 +220,11 @@ def is_read(source: Source) -> bool:
     return not Document.objects.filter(source=source, read_by="").exists()
 
 
+def document_note(source: Source) -> str:
+    """Return what is wrong with a document's text, "" if nothing is known to be."""
+    return Document.objects.filter(source=source).values_list("note", flat=True).first() or ""
+
+
 def read_otherwise(among: SourceQuerySet) -> SourceQuerySet:
     """Keep the documents that another version of their reader has read, and that do not wait to be
     read again.
@@ -271,9 +277,9 @@ class _Extraction:
             # So that another try reports again which pages are images.
             Page.objects.filter(document=self.document).delete()
             note = " ".join((opened.facts.note, self.survey.note())).strip()
+            hint = "" if opened.facts.note else None if self.survey.pictures else BLANK_HINT
             raise DocumentWithoutText(
-                f"“{self.document.name}” has no text. {note}".rstrip(),
-                hint="" if opened.facts.note else None,
+                f"“{self.document.name}” has no text. {note}".rstrip(), hint=hint
             )
         self._finish(opened.facts)
 

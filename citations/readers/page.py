@@ -42,7 +42,7 @@ class ReadPage:
     """A page as read. Paragraphs are in reading order and do not overlap.
 
     ``label`` is the printed page number (xii) if the file has one. ``is_picture``: the page shows
-    something, but has no text. ``is_lost``: it could not be read.
+    something, but has no text. ``is_blank``: it shows nothing. ``is_lost``: it could not be read.
     """
 
     number: int  # counted from 1
@@ -51,6 +51,7 @@ class ReadPage:
     label: str = ""
     blocks: tuple[Paragraph, ...] = ()
     is_picture: bool = False
+    is_blank: bool = False
     is_lost: bool = False
     words: int = 0
     repaired: int = 0  # words whose wrong letters were corrected
@@ -83,6 +84,7 @@ class Survey:
     repaired: int = 0
     garbled: int = 0
     pictures: list[int] = field(default_factory=list)
+    blank: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
 
     def add(self, page: ReadPage) -> None:
@@ -92,6 +94,8 @@ class Survey:
         self.garbled += page.garbled
         if page.is_picture:
             self.pictures.append(page.number)
+        if page.is_blank:
+            self.blank.append(page.number)
         if page.is_lost:
             self.lost.append(page.number)
 
@@ -101,6 +105,11 @@ class Survey:
         if self.pictures:
             pages = self._named(self.pictures)
             notes.append(f"No text on {pages}: images whose words must be recognised (OCR) first.")
+        if self.blank and not self.words:  # a book may have empty pages
+            pages = self._named(self.blank)
+            notes.append(
+                f"No text on {pages}: they are empty, or filled by a program that is not run."
+            )
         if self.lost:
             pages = self._named(self.lost)
             notes.append(f"No text on {pages}: the program that reads the file failed there.")

@@ -2,6 +2,7 @@
 
 import contextlib
 
+from citations.documents.storage import document_note
 from citations.errors import SourceNotFound
 from citations.library.filters import find_source
 from transcripts.core.errors import VideoNotFound
@@ -29,8 +30,8 @@ def _other(scope: Scope, reference: str) -> str:
         source = find_source(scope, reference)
         return (
             f"“{source.title}” is a document: `kb outline {reference}` shows its parts,"
-            f" `kb search WORDS --in {reference}` finds passages in it."
-        )
+            f" `kb search WORDS --in {reference}` finds passages in it. {document_note(source)}"
+        ).rstrip()
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from citations import conf
+from citations.documents.storage import document_note
 from citations.ingest import contextual_costs, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
@@ -83,6 +84,8 @@ def _read_documents(added: QuerySet[Source], progress: TaskProgress) -> None:
 
     for source in added.filter(state=State.PENDING).order_by("pk"):
         ingest_pipeline.read_document(source.pk, on_progress=show)
+        if text := document_note(source):
+            progress.note(f"{source.title}: {text}")
 
 
 def _embed(added: QuerySet[Source], progress: TaskProgress, deadline: float | None) -> None:

@@ -4,6 +4,7 @@ Only letters that cannot be meant are replaced: “funcƟon” is no word of any
 ϵ may be mathematics. Pure.
 """
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ LOST_CAPITALS = dict(
 )
 NOT_MATHEMATICS = frozenset("ϬϭϮϯ")  # the other lost digits are also Greek symbols
 
+MIN_LETTERS = 20  # of a text that is judged
+LEAST_DIFFERENCE = 0.2  # of the shares of common and rare letters
+
 _LOST_LIGATURE = re.compile(r"(?<=[A-Za-zƟƩƫƞƪ])[ƟŌƩƫƞƪ]|[ƟƩƫƞƪ](?=[a-z])|Ō(?=/)")
 _CAPITALS = re.compile(r"[A-Z][" + re.escape("".join(LOST_CAPITALS)) + r"]{3,}(?![a-zA-Z])")
 _NO_CAPITAL = re.compile(r"[½®¥«¦\x83\x90-\x92\x9b]")
@@ -25,6 +29,8 @@ _LETTER = r"(?:[^\W_]|[\ue000-\uf8ff\ufffd]{2})"  # one unknown character by its
 _WORD = re.compile(_LETTER + r"(?:[^\s,;()\[\]{}=+<>/|*·×]*" + _LETTER + ")?")
 _WRONG = re.compile("[\ue000-\uf8ff\ufffd\u0180-\u01bf\u03e2-\u03ef\U000f0000-\U0010ffff]")
 _LATIN = re.compile(r"[A-Za-z]{2}")
+# Shorter ones are often symbols, longer ones an alphabet.
+_RUN = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,20}(?![A-Za-z])")
 # Unicode names of letters that may stand in a Latin word: mathematics, or scripts without spaces.
 _MIXABLE_NAMES = (
     "LATIN GREEK MODIFIER MATHEMATICAL DOUBLE-STRUCK SCRIPT BLACK-LETTER MICRO CJK HIRAGANA "
@@ -58,6 +64,25 @@ def repair_glyphs(text: str) -> RepairedText:
     repaired = sum(not wrong.isdisjoint(range(word.start(), word.end())) for word in words)
     garbled = sum(_is_garbled(word) for word in _WORD.findall("".join(parts)))
     return RepairedText("".join(parts), origin, len(words), repaired, garbled)
+
+
+def is_gibberish(text: str) -> bool:
+    """Whether a text's Latin words are surely none, as where letters are stored by their places in
+    a font: “0SVIQ MTWYQ”.
+
+    In languages in Latin script, “aeinorst” are half of the letters or more, “jkqvwxyz” a fifth or
+    less. Their difference is judged at one and a half times its standard deviation.
+    """
+    plain = unicodedata.normalize("NFD", text.lower())
+    words = _RUN.findall("".join(filter(lambda letter: not unicodedata.combining(letter), plain)))
+    letters = "".join(set(words))
+    count = len(letters)
+    if count < MIN_LETTERS or 2 * len("".join(words)) < sum(map(str.isalpha, text)):
+        return False
+    common, rare = (sum(map(letters.count, own)) / count for own in ("aeinorst", "jkqvwxyz"))
+    difference = common - rare
+    deviation = math.sqrt((common + rare - difference**2) / count)
+    return difference + 1.5 * deviation < LEAST_DIFFERENCE
 
 
 def _changes(text: str) -> dict[int, str]:

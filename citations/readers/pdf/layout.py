@@ -4,17 +4,23 @@ Coordinates are in points of the displayed page from its upper left corner. Rota
 as if the page were rotated with it. Pure.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-BOLD, TURNS = 2, 12  # bits of a style, see ``worker``
+BOLD, TURNS, FIELD, NOTE = 2, 12, 16, 32  # bits of a style, see ``worker``; notes come last
 DEPTH = 4  # columns within columns
 MIN_ROWS = 3  # of columns side by side
+MIN_LINES = 2  # of those that the file writes one after the other
+NARROW = 0.25  # gutter between such columns, in sizes of their letters
+MAX_GUTTERS = 60  # that are tried
 MAX_RUNS = 2_500  # of a page with columns; one with more is a drawing full of labels, or hostile
+AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
 CELL = 18  # characters: aligned rows of shorter runs are a table, which is read row by row
+LABEL = 12  # the same where the file writes one side after the other, as some programs fill forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,7 @@ class PdfRun:
     size: float
     bold: int = 0  # characters
     turn: int = 0
+    is_field: bool = False
     end: float = 0.0  # of its last character
 
     @property
@@ -101,8 +108,9 @@ def lay_out(glyphs: Glyphs) -> list[TextLine]:
     by_turn: dict[int, list[PdfRun]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
+    notes = by_turn.pop(NOTE, [])
     by_length = sorted(by_turn, key=lambda turn: (-sum(len(r.glyphs) for r in by_turn[turn]), turn))
-    groups = [by_turn[turn] for turn in by_length]
+    groups = [by_turn[turn] for turn in by_length] + [notes]
     if sum(map(len, groups)) > MAX_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
     regions = [region for runs in groups for region in _regions(runs, DEPTH)]
@@ -123,12 +131,13 @@ def _runs(glyphs: Glyphs) -> list[PdfRun]:
         if right < 0 or bottom < 0 or left > glyphs.width or top > glyphs.height:
             continue  # beside the page
         style = styles[index]
-        turn = (style & TURNS) >> 2
-        if turn:
+        turn = style & NOTE or (style & TURNS) >> 2
+        if style & TURNS:
             left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
         size = size or max(1.0, bottom - top)
-        if run is None or not _continues(run, turn, left, right, y, size):
-            run = PdfRun([], left, right, y, size, turn=turn)
+        gap = AFTER_SPACE if blank else AFTER_LETTER
+        if run is None or not _continues(run, turn, left, right, y, size, gap):
+            run = PdfRun([], left, right, y, size, turn=turn, is_field=bool(style & FIELD))
             runs.append(run)
         elif blank:
             run.glyphs.append(-1)
@@ -145,12 +154,14 @@ _BLANKS = frozenset(
 ).union((0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF))
 
 
-def _continues(run: PdfRun, turn: int, left: float, right: float, base: float, size: float) -> bool:
+def _continues(
+    run: PdfRun, turn: int, left: float, right: float, base: float, size: float, gap: float
+) -> bool:
     """Whether a character continues a run. Right-to-left scripts run backwards."""
     larger = max(run.size, size)
     if turn != run.turn or abs(base - run.base) > 0.2 * larger or not 0.75 < size / run.size < 1.34:
         return False
-    return left - run.end <= 0.95 * larger and run.end - right <= 2.5 * larger
+    return left - run.end <= gap * larger and run.end - right <= 2.5 * larger
 
 
 def _turned(
@@ -168,7 +179,7 @@ def _turned(
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
     """Split runs into columns, and into bands at the runs that cross a gutter."""
-    if depth == 0 or len(runs) < 2 * MIN_ROWS:
+    if depth == 0 or len(runs) < 2 * MIN_LINES:
         return [runs]
     gutter = _gutter(runs)
     if gutter is None:
@@ -191,14 +202,13 @@ def _gutter(runs: list[PdfRun]) -> float | None:
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     room = 0.12 * (right - left)
     starts = Counter(round(run.left) for run in runs if left + room < run.left < right - room)
+    near = Counter({x: starts[x - 1] + starts[x] + starts[x + 1] for x in list(starts)})
     ordered = sorted(runs, key=lambda run: (run.base, run.left))
-    best, most = None, MIN_ROWS - 1
-    for start, count in starts.items():
-        if count + starts[start - 1] + starts[start + 1] < MIN_ROWS:
-            continue
+    best, most = None, MIN_LINES
+    for start, count in near.most_common(MAX_GUTTERS):
         x = start - 2.0
         crossing = sum(run.left < x < run.right for run in runs)
-        if len(runs) - crossing > 2 * MIN_ROWS:
+        if count >= MIN_LINES and len(runs) - crossing >= 2 * MIN_LINES:
             rows = sum(len(band) for band, is_split in _bands(ordered, x) if is_split)
             if rows - crossing > most:
                 best, most = x, rows - crossing
@@ -221,17 +231,29 @@ def _sides(band: Iterable[PdfRun], gutter: float) -> tuple[list[PdfRun], list[Pd
 
 
 def _has_columns(band: list[PdfRun], gutter: float) -> bool:
-    if len(band) < 2 * MIN_ROWS or band[0].left < gutter < band[0].right:
+    if len(band) < 2 * MIN_LINES or band[0].left < gutter < band[0].right:
         return False
     sides = _sides(band, gutter)
     left, right = (_rows(side) for side in sides)
-    if min(len(left), len(right)) < MIN_ROWS:
+    fewest = min(len(left), len(right))
+    # A program writes columns one after the other, but tables row by row.
+    in_turn = _turns(band, gutter) <= max(1.0, fewest / MIN_ROWS)
+    if fewest < (MIN_LINES if in_turn else MIN_ROWS):
         return False
     width = min(run.left for run in sides[1]) - max(run.right for run in sides[0])
-    if width < median(run.size for run in band):
+    size = median(run.size for run in band)
+    if width < (NARROW if in_turn else 1.0) * size:
         return False
     overlap = min(left[-1][0], right[-1][0]) - max(left[0][0], right[0][0])
-    return overlap > 0 and not _is_table(left, right)
+    if any(run.is_field for run in band):  # a value stands beside its label, however long
+        return overlap > 0 and not _is_table(left, right, math.inf, 0.5 * size)
+    return overlap > 0 and not _is_table(left, right, LABEL if in_turn else CELL, 2.5)
+
+
+def _turns(band: list[PdfRun], gutter: float) -> int:
+    """Count how often the file goes from one side of the gutter to the other."""
+    ordered = sorted(band, key=lambda run: run.glyphs[0])
+    return sum((a.left < gutter) != (b.left < gutter) for a, b in pairwise(ordered))
 
 
 def _rows(runs: list[PdfRun]) -> list[tuple[float, int]]:
@@ -245,12 +267,15 @@ def _rows(runs: list[PdfRun]) -> list[tuple[float, int]]:
     return rows
 
 
-def _is_table(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> bool:
+def _is_table(
+    left: list[tuple[float, int]], right: list[tuple[float, int]], cell: float, reach: float
+) -> bool:
+    """Whether a side's rows are shorter than ``cell`` and most have others within ``reach``."""
     few, many = sorted((left, right), key=len)
     bases = [base for base, _ in many]
-    aligned = sum(1 for base, _ in few if any(abs(base - other) < 2.5 for other in bases))
+    aligned = sum(1 for base, _ in few if any(abs(base - other) < reach for other in bases))
     length = min(median(count for _, count in side) for side in (left, right))
-    return length < CELL and aligned > 0.6 * len(few)
+    return length < cell and aligned > 0.6 * len(few)
 
 
 def _lines(runs: list[PdfRun], column: int) -> list[TextLine]:

@@ -52,28 +52,33 @@ def compose(
 ) -> Prose:
     """Compose the page's text, ``without`` the lines of these indexes."""
     lines_left = [
-        _TextOfLine(index, line, _plain(glyphs, line))
+        _TextOfLine(index, line, _plain(glyphs, line.glyphs))
         for index, line in enumerate(lines)
         if index not in without and line.glyphs
     ]
     words = (word for line in lines_left if "-" in line.text for word in line.text.split())
     page = _PageText(glyphs, frozenset(word.strip(",.;:()") for word in words if "-" in word))
-    for paragraph in _paragraphs(lines_left):
+    for paragraph in _paragraphs(lines_left, is_wide=glyphs.width > glyphs.height):
         page.add(paragraph)
     return page.repaired()
 
 
 def line_text(glyphs: Glyphs, line: TextLine) -> str:
     """Return the corrected text of one line."""
-    return repair_glyphs(_plain(glyphs, line)).text.strip()
+    return plain_text(glyphs, line.glyphs).strip()
 
 
-def _plain(glyphs: Glyphs, line: TextLine) -> str:
+def plain_text(glyphs: Glyphs, indexes: Sequence[int]) -> str:
+    """Return the corrected text of characters, with spaces (-1)."""
+    return repair_glyphs(_plain(glyphs, indexes)).text
+
+
+def _plain(glyphs: Glyphs, indexes: Sequence[int]) -> str:
     codes = glyphs.codes
-    return "".join([" " if index < 0 else letter_of(codes[index]) for index in line.glyphs])
+    return "".join([" " if index < 0 else _letter_of(codes[index]) for index in indexes])
 
 
-def letter_of(code: int) -> str:
+def _letter_of(code: int) -> str:
     """Return the character of a code point, "" for one that must not reach a database."""
     if code < 32 or 0xD800 <= code < 0xE000 or code > 0x10FFFF or code in (0xFFFF, 0xFFFE):
         return HYPHEN if code in (2, 0xFFFE) else ""
@@ -91,16 +96,22 @@ class _TextOfLine:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """The page's usual values in points: text size, line pitch, and right edge of each column."""
+    """The page's usual values in points: text size, line pitch, and right edge of each column.
+
+    ``heading`` is the least size of a heading.
+    """
 
     size: float
     pitch: float
     rights: dict[int, float]
+    heading: float
 
 
-def _paragraphs(lines: Sequence[_TextOfLine]) -> list[tuple[list[_TextOfLine], bool]]:
+def _paragraphs(
+    lines: Sequence[_TextOfLine], *, is_wide: bool
+) -> list[tuple[list[_TextOfLine], bool]]:
     """Return the lines of each paragraph, and whether it is a heading."""
-    style = _style(lines)
+    style = _style(lines, is_wide=is_wide)
     paragraphs: list[list[_TextOfLine]] = []
     for before, line, after in zip((None, *lines), lines, (*lines[1:], None), strict=False):
         if before is None or _begins(line, before, after, style):
@@ -109,7 +120,7 @@ def _paragraphs(lines: Sequence[_TextOfLine]) -> list[tuple[list[_TextOfLine], b
     return [(paragraph, _is_heading(paragraph, style)) for paragraph in paragraphs]
 
 
-def _style(lines: Sequence[_TextOfLine]) -> _Style:
+def _style(lines: Sequence[_TextOfLine], *, is_wide: bool) -> _Style:
     weights: Counter[float] = Counter()
     rights: dict[int, list[float]] = {}
     for line in lines:
@@ -128,7 +139,11 @@ def _style(lines: Sequence[_TextOfLine]) -> _Style:
         for a, b in full
         if abs(a.main.size - size) < 0.6 and 0.9 * size < b.base - a.base < 2.2 * size
     ]
-    return _Style(size, median(steps) if steps else 1.2 * size, ends)
+    largest = max(weights, default=size)
+    # A slide's title may have more letters than all its text, or be all of it.
+    has_title = is_wide and (len(weights) > 1 or len(lines) == 1)
+    heading = 0.95 * largest if has_title else 1.12 * size
+    return _Style(size, median(steps) if steps else 1.2 * size, ends, heading)
 
 
 def _begins(
@@ -179,7 +194,7 @@ def _is_heading(paragraph: list[_TextOfLine], style: _Style) -> bool:
     text = " ".join(line.text for line in paragraph)
     if len(paragraph) > 3 or len(text) > MAX_HEADING:
         return False
-    larger = min(line.line.main.size for line in paragraph) > 1.12 * style.size
+    larger = min(line.line.main.size for line in paragraph) > style.heading
     if not larger and (
         len(text) > MAX_BOLD
         or text.endswith((".", ",", ";"))
@@ -237,7 +252,7 @@ class _PageText:
         )
 
     def _write(self, glyph: int, line: int, *, is_last: bool) -> None:
-        letter = " " if glyph < 0 else letter_of(self._glyphs.codes[glyph])
+        letter = " " if glyph < 0 else _letter_of(self._glyphs.codes[glyph])
         if (
             not letter
             or (letter == "\u00ad" and not is_last)

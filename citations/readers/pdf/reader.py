@@ -25,9 +25,16 @@ from citations.errors import (
 from citations.readers.headings import MIN_SECTION, join_titles
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
 from citations.readers.pagination import OpenDocument
-from citations.readers.pdf.glyph_repair import repair_glyphs
-from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find_headers_footers
+from citations.readers.pdf.glyph_repair import is_gibberish, repair_glyphs
+from citations.readers.pdf.headers_footers import (
+    AFTER,
+    BEFORE,
+    PageRows,
+    find_headers_footers,
+    page_rows,
+)
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
+from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 from transcripts.core.unexpected import told_as
@@ -41,6 +48,7 @@ MIN_WIDTH, MAX_WIDTH = 50, 4_000  # pixels of a picture
 MAX_LOST = 3  # unreadable pages at the beginning
 MAX_SLOW = 5  # pages that take too long
 KEPT_PAGES = 24  # in memory; the largest take ten megabytes
+MAX_SLIDE = 1_500  # characters of a page in landscape that is one
 MIN_OUTLINE = 3  # pages with entries of a useful outline
 
 _PROGRAM = Path(__file__).with_name("worker.py")
@@ -149,15 +157,15 @@ def text_lines(path: Path, page: int) -> list[tuple[int, int, Box]]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _LaidOut:
     """A page's lines in reading order, and its facts."""
 
     glyphs: Glyphs
     lines: list[TextLine]
     label: str
-    is_drawn_on: bool
     page_count: int
+    is_drawn_on: bool
 
 
 # Path, inode, bytes. Files are never changed in place; their time is that of the last use.
@@ -172,24 +180,27 @@ def _read_page(path: Path, number: int, headings: "_Headings") -> ReadPage:
         number=number,
         text=prose.text,
         label=laid.label,
-        blocks=tuple(headings.paragraphs(number, prose)),
+        blocks=tuple(headings.paragraphs(number, prose, is_slide=_is_slide(laid, prose))),
         is_picture=not prose.text and laid.is_drawn_on,
+        is_blank=not prose.text and not laid.is_drawn_on,
         words=prose.words,
         repaired=prose.repaired,
-        garbled=prose.garbled,
+        garbled=prose.words if is_gibberish(prose.text) else prose.garbled,
     )
 
 
 @lru_cache(maxsize=16)
 def _prose(identity: Identity, number: int) -> Prose:
     laid = _laid_out(identity, number)
-    near = range(max(1, number - REACH), min(laid.page_count, number + REACH) + 1)
-    others = [(page, _edges_of(identity, page)) for page in near if page != number]
-    return compose(
-        laid.glyphs,
-        laid.lines,
-        without=find_headers_footers(number, _edges_of(identity, number), others),
-    )
+    near = range(max(1, number - BEFORE), min(laid.page_count, number + AFTER) + 1)
+    others = [(page, _rows_of(identity, page)) for page in near if page != number]
+    own = _rows_of(identity, number)
+    without = find_headers_footers(number, own, others, page_count=laid.page_count)
+    return compose(laid.glyphs, laid.lines, without=without)
+
+
+def _is_slide(laid: _LaidOut, prose: Prose) -> bool:
+    return laid.glyphs.width > laid.glyphs.height and len(prose.text) < MAX_SLIDE
 
 
 def _identity(path: Path) -> Identity:
@@ -201,28 +212,34 @@ def _identity(path: Path) -> Identity:
 @_reading
 def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
+    head = answer.head
     codes, styles, geometry = answer.blobs
     glyphs = Glyphs(
-        width=answer.head["width"],
-        height=answer.head["height"],
+        width=head["width"],
+        height=head["height"],
         codes=array("I", codes),
         styles=array("B", styles),
         geometry=array("f", geometry),
     )
-    head = answer.head
+    if head["notes"]:
+        glyphs = add_notes(glyphs, head["notes"])
     return _LaidOut(
-        glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"]
+        glyphs=glyphs,
+        lines=lay_out(glyphs),
+        label=_clean(head["label"]),
+        page_count=head["page_count"],
+        is_drawn_on=head["is_drawn_on"],
     )
 
 
 @lru_cache(maxsize=4 * KEPT_PAGES)
-def _edges_of(identity: Identity, number: int) -> Edges:
-    """Return the lines near a page's edges, none of an unreadable page."""
+def _rows_of(identity: Identity, number: int) -> PageRows:
+    """Return the rows of a page, none of an unreadable one."""
     try:
         laid = _laid_out(identity, number)
     except DocumentBroken:
-        return ()
-    return edge_lines(laid.glyphs, laid.lines)
+        return PageRows()
+    return page_rows(laid.glyphs, laid.lines)
 
 
 def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
@@ -234,7 +251,7 @@ def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
         for box in map(glyphs.box, (index for index in line.main.glyphs if index >= 0))
         if max(box[3] - box[1], box[2] - box[0]) < 1.6 * size
     ]
-    is_upright = line.main.turn in (0, 2)
+    is_upright = line.main.turn % 2 == 0
     across, down = (own, own + letters) if is_upright else (own + letters, own)
     left, right = min(box[0] for box in across), max(box[2] for box in across)
     top, bottom = min(box[1] for box in down), max(box[3] for box in down)
@@ -254,8 +271,10 @@ class _Headings:
         earlier = [page for page in self._by_page if page < first]
         self._current = self._by_page[max(earlier)][-1] if earlier and self._has_outline else ""
 
-    def paragraphs(self, number: int, prose: Prose) -> Iterator[Paragraph]:
-        """Yield the page's paragraphs. A heading soon after another begins no section."""
+    def paragraphs(self, number: int, prose: Prose, *, is_slide: bool) -> Iterator[Paragraph]:
+        """Yield the page's paragraphs. A heading soon after another begins no section, a slide
+        always does.
+        """
         titles = list(self._by_page.get(number, ())) if self._has_outline else []
         starts = self._starts(titles, prose)
         section = -MIN_SECTION  # start of the last one
@@ -267,8 +286,14 @@ class _Headings:
             elif piece.is_heading and not self._has_outline:
                 own = _clean(prose.text[piece.first : piece.last])
                 self._current = join_titles(self._current if follows_heading else "", own)
-            is_new = index in starts or (
-                piece.is_heading and not follows_heading and piece.first - section >= MIN_SECTION
+            is_new = (
+                index in starts
+                or (is_slide and index == 0)
+                or (
+                    piece.is_heading
+                    and not follows_heading
+                    and piece.first - section >= MIN_SECTION
+                )
             )
             section = piece.first if is_new else section
             follows_heading = piece.is_heading or index in starts

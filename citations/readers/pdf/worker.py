@@ -10,6 +10,7 @@ the sizes of the blobs), the blobs. The process ends when a request takes longer
 import ctypes
 import io
 import json
+import logging
 import math
 import os
 import select
@@ -17,6 +18,7 @@ import signal
 import sys
 from array import array
 from collections import OrderedDict
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +39,18 @@ MAX_OBJECTS, FEW_PATHS = 10_000, 20
 MAX_PIXELS = 24_000_000  # of an image
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
+MAX_NOTES, MAX_STRING = 500, 200_000  # annotations of a page, bytes of a text of one
 QUALITY = 88  # of WebP images
 FARTHEST = 1e6  # points
 LETTER = (0, 0, 612, 792)  # points: the box of a page that has none
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
+Note = tuple[str, float, float, float, float]  # and where: left, top, right, bottom
 # Bits of a character's style; the next two count the quarter turns of its direction.
-GENERATED, BOLD = 1, 2
+GENERATED, BOLD, FIELD = 1, 2, 16
 UNKNOWN = 0xFFFD  # a glyph without a code point
+HIGH, LOW = 0xD800 >> 10, 0xDC00 >> 10  # the halves of a letter beyond U+FFFF
+SHOWN = pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET  # kinds that are drawn as they say
+UNSAID = pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP  # kinds without words of their own
 
 
 class RequestRefused(Exception):
@@ -72,10 +79,16 @@ class Documents:
             self._open.popitem(last=False)[1][0].close()
         return self._open[key][0]
 
+    def forget(self, path: str) -> None:
+        """Close the document at ``path``: flattening has changed its pages."""
+        for key in [key for key in self._open if key[0] == path]:
+            self._open.pop(key)[0].close()
+
 
 def main() -> None:
     """Answer requests."""
     _set_limits()
+    logging.disable()  # pypdfium2 advises its users to build it otherwise
     documents, parent = Documents(), os.getppid()
     input_ready = select.poll()
     input_ready.register(0, select.POLLIN | select.POLLHUP)
@@ -123,13 +136,16 @@ def _answer(documents: Documents, request: dict[str, Any]) -> None:
 
 def _opened(path: str) -> pypdfium2.PdfDocument:
     try:
-        return pypdfium2.PdfDocument(path)
+        document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         encrypted = getattr(error, "err_code", None) in (
             pdfium.FPDF_ERR_PASSWORD,
             pdfium.FPDF_ERR_SECURITY,
         )
         raise RequestRefused("encrypted" if encrypted else "broken") from error
+    with suppress(pypdfium2.PdfiumError):
+        document.init_forms()  # draws values for which the file has no appearance
+    return document
 
 
 # Metadata
@@ -141,21 +157,10 @@ def _describe(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, 
         "page_count": len(document),
         "title": document.get_metadata_value("Title")[:MAX_TITLE],
         "author": document.get_metadata_value("Author")[:MAX_TITLE],
-        "language": _language(document),
+        "language": _string(pdfium.FPDFCatalog_GetLanguage, document),
         "outline": _outline(document),
     }
     return {}, [json.dumps(facts).encode()]
-
-
-def _language(document: pypdfium2.PdfDocument) -> str:
-    size = pdfium.FPDFCatalog_GetLanguage(document, None, 0)
-    if not 2 < size <= 200:
-        return ""
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDFCatalog_GetLanguage(
-        document, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), size
-    )
-    return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _outline(document: pypdfium2.PdfDocument) -> list[tuple[int, str, int]]:
@@ -174,42 +179,87 @@ def _outline(document: pypdfium2.PdfDocument) -> list[tuple[int, str, int]]:
 
 
 def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Return arrays of code points, of styles, and of the geometry (see ``Glyphs``)."""
+    """Return arrays of code points, of styles, and of the geometry (see ``Glyphs``).
+
+    Form values and typed text are read where they stand, other notes after all else.
+    """
     document = documents.find(request["path"])
     page = _page(document, request["number"])
+    kinds, notes = _annotations(page)
+    header = {
+        "is_drawn_on": _is_drawn_on(page),
+        "notes": notes,
+        "label": _label(document, request["number"]),
+        "page_count": len(document),
+    }
+    is_annotated = not kinds.issubset(UNSAID)
     try:
-        text = page.get_textpage()
-        try:
-            arrays = _characters(page, text)
-        finally:
-            text.close()
-        width, height = page.get_size()
-        header = {
-            "width": width,
-            "height": height,
-            "is_drawn_on": _is_drawn_on(page),
-            "label": _label(document, request["number"]),
-            "page_count": len(document),
-        }
+        header["width"], header["height"] = page.get_size()
+        arrays = _characters(page)
+        if is_annotated:
+            _reduce_to_annotations(page)
+            page.close()
+            page = _page(document, request["number"])
+            for values, more in zip(arrays, _characters(page, FIELD), strict=True):
+                values.extend(more)
     finally:
         page.close()
+        if is_annotated:
+            documents.forget(request["path"])
     return header, [values.tobytes() for values in arrays]
+
+
+def _reduce_to_annotations(page: pypdfium2.PdfPage) -> None:
+    """Leave of a page only what its annotations show; its own fonts might be mixed with theirs."""
+    for index in reversed(range(pdfium.FPDFPage_CountObjects(page))):
+        shown = pdfium.FPDFPage_GetObject(page, index)
+        pdfium.FPDFPage_RemoveObject(page, shown)
+        pdfium.FPDFPageObj_Destroy(shown)
+    pdfium.FPDFPage_GenerateContent(page)
+    pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+
+
+def _annotations(page: pypdfium2.PdfPage) -> tuple[set[int], list[Note]]:
+    """Return the kinds of a page's annotations, and what they say that the page does not show."""
+    kinds: set[int] = set()
+    notes: list[Note] = []
+    a, b, c, d, e, f = _display_matrix(page)
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_NOTES)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        kinds.add(kind := pdfium.FPDFAnnot_GetSubtype(annotation))
+        is_shown = kind in SHOWN and _string(pdfium.FPDFAnnot_GetAP, annotation, 0)
+        is_hidden = pdfium.FPDFAnnot_GetFlags(annotation) & pdfium.FPDF_ANNOT_FLAG_HIDDEN
+        if kind not in UNSAID and not is_shown and not is_hidden:
+            name = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
+            text = _string(pdfium.FPDFAnnot_GetStringValue, annotation, name)
+            at = pdfium.FS_RECTF()
+            pdfium.FPDFAnnot_GetRect(annotation, at)
+            x1, y1 = a * at.left + c * at.bottom + e, b * at.left + d * at.bottom + f
+            x2, y2 = a * at.right + c * at.top + e, b * at.right + d * at.top + f
+            notes.append((text, min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)))
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return kinds, notes
+
+
+def _string(call: Any, *about: Any) -> str:
+    """Return a text that PDFium writes into a buffer, "" for one that is too long."""
+    size = call(*about, None, 0)
+    if not 2 < size <= MAX_STRING:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    call(*about, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), size)
+    return buffer.raw[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
     if not 1 <= number <= len(document):
         raise RequestRefused("no such page")
     page = document[number - 1]
-    if not _has_usable_size(page):  # its boxes do not meet, or are too large: as if it named none
-        page.set_cropbox(*page.get_mediabox())
-    if not _has_usable_size(page):
-        page.set_mediabox(*LETTER)
-        page.set_cropbox(*LETTER)
+    for box in (page.get_mediabox(), LETTER):
+        if not all(0 < side < FARTHEST for side in page.get_size()):
+            page.set_mediabox(*box)  # its boxes do not meet, or are too large: as if it named none
+            page.set_cropbox(*box)
     return page
-
-
-def _has_usable_size(page: pypdfium2.PdfPage) -> bool:
-    return all(0 < side < FARTHEST for side in page.get_size())
 
 
 def _is_drawn_on(page: pypdfium2.PdfPage) -> bool:
@@ -232,27 +282,39 @@ def _label(document: pypdfium2.PdfDocument, number: int) -> str:
         return ""
 
 
-def _characters(
-    page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage
-) -> tuple["array[int]", "array[int]", "array[float]"]:
+def _characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
+    """Return the characters of a page; ``mark`` is a bit of the style of all."""
     codes, styles, geometry = array("I"), array("B"), array("f")
     a, b, c, d, e, f = _display_matrix(page)
     left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
-    raw = text.raw
-    finder = CharacterStyles(raw, (a, b, c, d))
-    for index in range(min(text.count_chars(), MAX_CHARACTERS)):
-        pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
-        pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
-        x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
-        x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
-        codes.append(pdfium.FPDFText_GetUnicode(raw, index) or UNKNOWN)
-        style, size = finder.of(index)
-        styles.append(style)
-        origin = a * x.value + c * y.value + e, b * x.value + d * y.value + f
-        numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)
-        # False for NaN, too.
-        geometry.extend(numbers if -FARTHEST < sum(numbers) < FARTHEST else NOWHERE)
-    return codes, styles, geometry
+    with closing(page.get_textpage()) as text:
+        raw = text.raw
+        finder = CharacterStyles(raw, (a, b, c, d))
+        for index in range(min(text.count_chars(), MAX_CHARACTERS)):
+            pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
+            pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
+            x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
+            x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
+            code = _code_point(pdfium.FPDFText_GetUnicode(raw, index))
+            if code >> 10 == LOW and codes and codes[-1] >> 10 == HIGH:
+                codes[-1] = 0x10000 + ((codes[-1] & 0x3FF) << 10 | code & 0x3FF)
+                continue  # one letter in UTF-16, and one place
+            codes.append(code)
+            style, size = finder.of(index)
+            styles.append(style | mark)
+            origin = a * x.value + c * y.value + e, b * x.value + d * y.value + f
+            numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)
+            # False for NaN, too.
+            geometry.extend(numbers if -FARTHEST < sum(numbers) < FARTHEST else NOWHERE)
+    return [codes, styles, geometry]
+
+
+def _code_point(code: int) -> int:
+    """Return the letter of PDFium's code, which is sometimes that of a map in UTF-8."""
+    if code <= 0x10FFFF:
+        return code or UNKNOWN
+    letter = code.to_bytes(4, "big").lstrip(b"\0").decode("utf-8", "replace")
+    return ord(letter) if len(letter) == 1 else UNKNOWN
 
 
 class CharacterStyles:

@@ -21,6 +21,7 @@ CHILD = """
 import json, os, signal, sys, time
 facts = {"page_count": 2, "title": "", "author": "", "language": "", "outline": []}
 page = {"width": 600, "height": 700, "is_drawn_on": False, "label": "", "page_count": 2}
+page["notes"] = []
 
 def answer(head, *blobs):
     head = json.dumps({**head, "blobs": [len(blob) for blob in blobs]}).encode()

@@ -303,6 +303,7 @@ def test_a_document_without_words_says_so(collection: Collection) -> None:
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     assert source.error_code == "document_without_text"
+    assert "print it as PDF" in source.hint  # no picture whose words could be recognised
 
 
 def test_a_page_that_only_scripts_write_is_not_sent_to_text_recognition(
@@ -334,8 +335,9 @@ def test_another_try_says_again_which_pages_are_pictures(
 ) -> None:
     source = add(collection, scanned(tmp_path / "a.pdf").read_bytes(), "a.pdf")
     for _ in range(2):
-        with pytest.raises(DocumentWithoutText, match=r"No text on pages 1–2 of 2"):
+        with pytest.raises(DocumentWithoutText, match=r"No text on pages 1–2 of 2") as raised:
             document_storage.extract(source)
+        assert "OCR" in raised.value.hint
 
 
 def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collection) -> None:

@@ -36,6 +36,12 @@ def test_pages_without_text_are_named_by_their_numbers() -> None:
     assert "No text on page 1 of 1:" in surveyed(page(1, is_picture=True))
 
 
+def test_empty_pages_are_told_of_only_where_no_page_has_words() -> None:
+    blank = ReadPage(number=2, text="", is_blank=True)
+    assert surveyed(page(1), blank) == ""
+    assert "No text on page 2 of 1: they are empty" in surveyed(blank)
+
+
 def test_a_note_stays_short_however_many_pages_there_are() -> None:
     assert (
         len(surveyed(*(page(number, is_picture=number % 2 == 0) for number in range(1, 2_000))))

@@ -89,6 +89,24 @@ def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book
     assert "Page 12 of 20 · printed number 10 · 2.3 The circuit breaker" in html
 
 
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        ("0SVIQ MTWYQ HSPSV WMX EQIX GSRWIGXIXYV EHMTMWGMRK IPMX", "stored in other letters"),
+        ("", "No text on page 3 of 20."),
+        ("The guard opens.", ""),
+    ],
+)
+def test_a_page_of_a_pdf_says_that_its_words_are_none(
+    page: Client, book: Source, text: str, notice: str
+) -> None:
+    book.document.pages.filter(number=3).update(text=text, blocks=[])
+    Document.objects.filter(source=book).update(note="No text on page 3 of 20.")
+    html = text_of(page.get(address_of(book, 3)))
+    notes = "stored in other letters", "No text on page 3 of 20."
+    assert [note for note in notes if note in html] == [note for note in notes if note == notice]
+
+
 def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper: Source) -> None:
     response = page.get(address_of(paper), headers=HTMX)
     html = text_of(response)

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from citations.ingest import discovery
-from citations.models import Source
+from citations.models import Document, Source
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_cues, make_document, make_source, make_video
+from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts import captions
 from transcripts.models import Collection, Video
 
@@ -81,9 +81,12 @@ def test_an_unknown_video_is_not_there_but_those_with_the_words_are_named(
     kb: Kb, library: Collection, tmp_path: Path
 ) -> None:
     make_video(library, key="talk-1", title="Deep learning")
-    document = make_document(library, ["Moss."], title="On moss")
+    document = make_paper(library, ["Moss.", ""], title="On moss")
+    Document.objects.update(note="No text on page 2 of 2.")
     assert "Did you mean talk-1 (Deep learning)?" in kb("show", "deep", code=3).err
-    assert "“On moss” is a document" in kb("show", str(document.uuid), code=3).err
+    said = kb("show", str(document.uuid), code=3).err
+    assert "“On moss” is a document" in said
+    assert "No text on page 2 of 2." in said
     assert "add this one first" in kb("export", "moss", code=3).err
 
 

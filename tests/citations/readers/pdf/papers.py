@@ -53,7 +53,11 @@ def write(
 
 
 def book(path: Path, pages: int, *, chapter: int = 6) -> Path:
-    """Write pages with the chapter in a running head, a number at the foot, and an outline."""
+    """Write pages with the chapter in a running head, a number at the foot, and an outline.
+
+    Their texts begin in different words.
+    """
+    words = LOSS.split()
 
     def draw(number: int) -> Draw:
         def page(canvas: Canvas) -> None:
@@ -66,7 +70,9 @@ def book(path: Path, pages: int, *, chapter: int = 6) -> Path:
                 canvas.setFont("Helvetica-Bold", 18)
                 canvas.drawString(72, 740, f"{about} On matters of kind {about}")
                 canvas.setFont("Helvetica", 10)
-            write(canvas, f"Page {number} speaks for itself. {LOSS * 3}")
+            turn = number % len(words)
+            text = " ".join(words[turn:] + words[:turn])
+            write(canvas, f"Page {number} speaks for itself. {text} {text} {text}")
 
         return page
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.readers.pdf.glyph_repair import repair_glyphs
+from citations.readers.pdf.glyph_repair import is_gibberish, repair_glyphs
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,33 @@ def test_what_may_be_meant_stays_as_it_is(text: str) -> None:
 def test_words_are_counted_by_what_became_of_them() -> None:
     repaired = repair_glyphs("plain funcƟon \ue012\ue013roken wо\ufffdrd ﬁne")
     assert (repaired.words, repaired.repaired, repaired.garbled) == (5, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0SVIQ MTWYQ HSPSV WMX EQIX GSRWIGXIXYV EHMTMWGMRK IPMX",
+        "7KH ZHDWKHU LV WKH VWDWH RI WKH DWPRVSKHUH DW D SODFH",
+    ],
+)
+def test_words_stored_by_the_places_of_their_letters_are_no_words(text: str) -> None:
+    assert is_gibberish(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zażółć gęślą jaźń; wszystkie kwiaty są żywe, lecz z wyjątkiem jednego krzyku.",
+        "Strč prst skrz krk, vlk zmrzl, zhltl hrst zrn, a čtvrt krtka krkl v krbu",
+        "THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG AGAIN",
+        "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "我们用 push_to_hub 和 PyTorchModelHubMixin 保存模型，然后继续训练并且上传它",
+        "y = f(x), dy/dx, sin x, cos y, ln z; XQV",
+        "",
+    ],
+)
+def test_words_of_any_language_are_words(text: str) -> None:
+    assert not is_gibberish(text)
 
 
 @given(

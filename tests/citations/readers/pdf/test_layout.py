@@ -93,6 +93,39 @@ def test_a_few_notes_in_the_margin_are_read_apart_from_the_text() -> None:
     assert prose.text.startswith("the body of the text goes on from line to line the body")
 
 
+LEFT = [f"left {row} of a column that is set narrow" for row in range(6)]
+RIGHT = [f"right {row} of a column that is set so" for row in range(6)]
+
+
+def test_columns_are_read_one_after_the_other_however_narrow_their_gutter() -> None:
+    title = line("a title over both of the columns, as papers have", 80, size=14)
+    assert max(map(len, LEFT)) * 5 + 50 == 235  # points, 4 before the right column
+    sides = [line(text, 110 + 12 * row) for row, text in enumerate(LEFT)]
+    sides += [line(text, 110 + 12 * row, left=239) for row, text in enumerate(RIGHT)]
+    below = line("a paragraph under both of the columns of the page", 240)
+    prose = read(title, *sides, below)
+    assert prose.text.index(LEFT[-1]) < prose.text.index(RIGHT[0])
+    assert prose.text.startswith("a title")
+    assert prose.text.endswith("of the page")
+
+
+def test_three_columns_of_few_lines_are_read_from_left_to_right() -> None:
+    texts = [f"{side} line {row} of it" for side in ("first", "second", "third") for row in (1, 2)]
+    prose = read(
+        *(
+            line(text, 100 + 12 * (place % 2), left=50 + 150 * (place // 2))
+            for place, text in enumerate(texts)
+        )
+    )
+    assert prose.text.split() == " ".join(texts).split()
+
+
+def test_labels_and_values_are_read_row_by_row_in_whatever_order_they_were_written() -> None:
+    labels = [line(text, 100 + 14 * row) for row, text in enumerate(("Sum:", "Tax:", "Due:"))]
+    values = [line(text, 100 + 14 * row, left=200) for row, text in enumerate(("90", "9", "99"))]
+    assert read(*labels, *values).text == "Sum: 90 Tax: 9 Due: 99"
+
+
 PIECES = st.tuples(
     st.text(alphabet=st.sampled_from("abc dE.-\u00adﬁƟϭ1()\ufffe\x02�\n"), min_size=1, max_size=12),
     st.floats(0, 560),
