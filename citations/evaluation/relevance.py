@@ -1,6 +1,5 @@
 """Judge which passages of the library answer a gold question."""
 
-from dataclasses import replace
 from uuid import UUID
 
 from citations.errors import SourceNotFound
@@ -44,7 +43,8 @@ class RelevanceJudge:
     def _named(self, reference: str) -> frozenset[UUID]:
         if reference not in self._sources:
             try:
-                named = matching(self._scope, replace(self._filter, sources=(reference,)))
+                filter = self._filter.model_copy(update={"sources": (reference,)})
+                named = matching(self._scope, filter)
                 self._sources[reference] = frozenset(named.values_list("uuid", flat=True))
             except SourceNotFound:
                 self._sources[reference] = frozenset()

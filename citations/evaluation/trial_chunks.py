@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 from django.db import transaction
 
@@ -19,7 +18,7 @@ def sources_of(scope: Scope, questions: Sequence[Question], filter: Filter) -> f
     keys: set[int] = set()
     for reference in {answer.source for question in questions for answer in question.answers}:
         with suppress(SourceNotFound):
-            named = matching(scope, replace(filter, sources=(reference,)))
+            named = matching(scope, filter.model_copy(update={"sources": (reference,)}))
             keys |= {*named.values_list("pk", flat=True)}
     return frozenset(keys)
 
