@@ -74,11 +74,12 @@ def _rename_in_quotes(source: Source, speaker: str, label: str) -> None:
 
 
 def _checked(name: str) -> str:
-    label = name_of(clean(name, _MAX_SHOWN))
+    written = clean(name, _MAX_SHOWN)
+    label = name_of(written)
     if not label:
         raise InvalidInput("The name is empty.", hint="Write one.")
     match = LABEL.match(f"{label}: ")
-    if match is None or match.end() <= len(label):
+    if match is None or match.end() <= len(label) or not written[:1].isalpha():
         raise InvalidInput(
             f"“{label}” cannot stand before what somebody says.",
             hint="Write a name of at most four words that begins with a letter.",
