@@ -53,8 +53,12 @@ from transcripts.text.queries import empty_query
 
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
-JUDGED_BY_WORDS = (
+BY_WORDS_NOTE = (
     "Which passages are likely was judged by their words alone: their meaning was not compared."
+)
+SPEAKER_NOTE = (
+    "Of a speaker, only passages are searched in which nobody else speaks; a talk in short turns"
+    " may have none."
 )
 
 
@@ -152,8 +156,9 @@ def search(
     floor = ""
     are_likely = all(group.best.hit.candidate.chunk in likely for group in groups)
     if candidates.is_by_words(stages) and not are_likely:
-        floor = JUDGED_BY_WORDS
-    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, floor, advice)
+        floor = BY_WORDS_NOTE
+    alone = SPEAKER_NOTE if filter.speakers and len(groups) < limit else ""
+    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, floor, advice, alone)
     return Results(
         query=request.query.text,
         mode=request.mode,

@@ -6,7 +6,7 @@ from citations.library.sources import SourcePage
 from citations.passages import Results, SearchMode
 from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
 from citations.search.candidates import is_by_words
-from citations.search.pipeline import JUDGED_BY_WORDS
+from citations.search.pipeline import BY_WORDS_NOTE, SPEAKER_NOTE
 from citations.vectors import language_gap
 from citations.vectors.language_gap import LANGUAGE_NOTE, StateLabel
 from kbsite.mcp.budget import clip, shorten, tokens
@@ -46,7 +46,7 @@ def _search_head(results: Results) -> str:
         count = _NO_PASSAGES
     elif results.nothing_relevant:
         count = _NOT_RELEVANT
-    notes = [note for note in (JUDGED_BY_WORDS, LANGUAGE_NOTE) if note in results.notes]
+    notes = [note for note in (BY_WORDS_NOTE, LANGUAGE_NOTE, SPEAKER_NOTE) if note in results.notes]
     suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
     is_instead = results.mode == SearchMode.BOTH and is_by_words(results.stages)
     by_words = _BY_WORDS if is_instead else ""

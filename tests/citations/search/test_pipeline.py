@@ -650,6 +650,19 @@ def test_a_search_for_what_a_speaker_says_finds_nothing_else(
     assert said_by("Ann") == []
 
 
+def test_a_search_for_a_speaker_says_that_passages_of_several_are_left_out(
+    scope: Scope, collection: Collection
+) -> None:
+    talk = make_source(make_video(collection, key="talk"), texts=["Entropy.", "Entropy of both."])
+    talk.chunks.filter(ordinal=0).update(speaker="Ann Lee")
+
+    def notes(**filter: Any) -> tuple[str, ...]:
+        return by_words(scope, "entropy", filter=Filter(**filter), limit=1 + bool(filter)).notes
+
+    assert search_pipeline.SPEAKER_NOTE in notes(speakers=("Ann Lee",))
+    assert search_pipeline.SPEAKER_NOTE not in notes()
+
+
 @pytest.mark.parametrize("mode", list(SearchMode))
 def test_phrases_and_exclusions_hold_in_every_mode(
     scope: Scope, collection: Collection, mode: SearchMode
@@ -845,7 +858,7 @@ def test_where_meaning_is_not_compared_words_tell_whether_anything_answers(
         not is_answered,
     )
     assert all(passage.relevance is not None for passage in results.passages)
-    assert is_answered or search_pipeline.JUDGED_BY_WORDS in results.notes
+    assert is_answered or search_pipeline.BY_WORDS_NOTE in results.notes
 
 
 def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(
