@@ -11,6 +11,7 @@ _FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
 _WINDOW: Final = 3  # lines that a player's caption window keeps
 _PAUSE: Final = 1_000  # ms; a later cue does not go on with the one before
 _REPEATING: Final = 4  # one cue in so many repeats what was shown, where captions build up
+_TELLING: Final = 3  # cues that do so by more than one word, lest it be chance
 _MOST: Final = 40  # words that a cue repeats of the end of the one before
 _UNITS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\s\u3040-\u30ff\u3400-\u9fff]+")
 
@@ -78,7 +79,7 @@ def each_word_once(drafts: Sequence[CueDraft]) -> list[CueDraft]:
         len({*new.words[:count]}) > 1 and len(new.words) > count
         for count, new in zip(counts, shown, strict=False)
     )
-    if telling < 2 or telling * _REPEATING < len(drafts):
+    if telling < _TELLING or telling * _REPEATING < len(drafts):
         return list(drafts)
     said: list[CueDraft] = []
     shown_before = 0  # words of the cue before

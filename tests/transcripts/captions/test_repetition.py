@@ -14,14 +14,16 @@ def cues(*texts: str) -> tuple[Cue, ...]:
 
 
 def test_a_cue_that_grows_is_one_with_the_times_of_its_words() -> None:
-    first, second = cues("it", "it rains", "it rains again", "so", "so we", "so we stay")
+    growing = ("it", "it rains", "it rains again", "so", "so we", "so we stay", "so we stay in")
+    first, second = cues(*growing)
     assert (first.start, first.end, first.text) == (0, 3000, "it rains again")
     assert first.words == (Word(0, "it"), Word(1000, "rains"), Word(2000, "again"))
-    assert (second.start, second.text) == (3000, "so we stay")
+    assert (second.start, second.text) == (3000, "so we stay in")
 
 
 def test_writing_without_blanks_grows_as_well() -> None:
-    assert [cue.text for cue in cues("水开", "水开了请", "水开了请放茶")] == ["水开了请放茶"]
+    said = cues("水开", "水开了请", "水开了请放茶", "水开了请放茶叶")
+    assert [cue.text for cue in said] == ["水开了请放茶叶"]
 
 
 def test_words_carried_from_the_end_of_the_cue_before_are_cut() -> None:
