@@ -65,7 +65,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 4",
+    version="html 5",
     reader="citations.readers.markup.reader.read_html",
 )
 MARKDOWN: Final = DocumentFormat(
@@ -77,7 +77,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 5",
+    version="markdown 6",
     reader="citations.readers.markup.reader.read_markdown",
 )
 TEXT: Final = DocumentFormat(
@@ -86,7 +86,7 @@ TEXT: Final = DocumentFormat(
     label=_("text"),
     media_type="text/plain",
     suffixes=(".txt", ".text"),
-    version="text 2",
+    version="text 3",
     reader="citations.readers.plain_text.read",
 )
 FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}

@@ -12,6 +12,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db.models.functions import Now
 
+from citations.documents import web_pages
 from citations.guide import storage as guide_storage
 from citations.ingest import lanes, selection
 from citations.ingest import pipeline as ingest_pipeline
@@ -25,9 +26,12 @@ from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.work import messages
 from transcripts.core.work.models import LOST_AFTER
+from transcripts.models import Job
+from transcripts.models.job_parts import read_row
 
 logger = logging.getLogger(__name__)
 
@@ -138,6 +142,16 @@ def wake() -> None:
     for works in (Source, EmbeddingSpace, Archive, Deletion, Guide, AbstractsRequest):
         works.objects.forget_messages()
     sweep()
+
+
+def run_page(job: Job) -> None:
+    """Fetch the web page of a job that is held, store it, and send it to be read and indexed."""
+    added = web_pages.store(job)
+    change = StorageChange.ADDED if added.is_new else StorageChange.UNCHANGED
+    row = read_row(job.target, document=str(added.source.uuid), change=change)
+    job.change(read=[row])
+    job.finish()
+    send(added.source)
 
 
 def send(source: Source) -> None:

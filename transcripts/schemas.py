@@ -119,7 +119,7 @@ class JobOut(Shape):
     """A job: its progress, and how it ended."""
 
     id: int
-    kind: Literal["video", "feed", "files"]
+    kind: Literal["video", "feed", "files", "page"]
     target: str
     collection: CollectionSlug
     state: Literal["queued", "running", "done", "failed"]

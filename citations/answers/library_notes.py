@@ -111,7 +111,7 @@ def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
         jobs = jobs.filter(collection__in=[named(name).pk for name in filter.collections])
     return [
         UnreadySource(
-            title=target if kind == Job.Kind.FILES else watch_url(target),
+            title=watch_url(target) if kind == Job.Kind.VIDEO else target,
             state=Preparation.READING if kind == Job.Kind.FILES else Preparation.FETCHING,
             collection=collection,
         )

@@ -30,13 +30,14 @@ from citations.readers.pdf.reader import has_bookmarks
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
 from transcripts.core.audit import Action
-from transcripts.core.errors import InvalidInput
+from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.languages import parse as parse_language
 from transcripts.core.locks import Lock
 from transcripts.core.names import readable
 from transcripts.core.sanitize import clean
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
+from transcripts.text.timecodes import parse_web_page
 
 BLANK_HINT: Final = "Open it where it shows its text, print it as PDF, and add that."
 PART: Final = 1024 * 1024  # bytes
@@ -65,9 +66,11 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
+    url: str = "",
     by: User | None = None,
 ) -> AddedDocument:
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
+    ``url`` is where it was fetched.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
     Raises ``DocumentTooLarge``, ``DocumentUnknown``, and ``InvalidInput`` for an empty file.
@@ -91,6 +94,7 @@ def add(
             "tags": clean_tags(tags),
             "size": size // format.bytes_a_character,
             "added_by": by,
+            "url": url,
         }
         source = Source.objects.create(collection=collection, kind=format.kind, **about)
         audit.record(Action.ADD, "document", source.uuid, collection=collection)
@@ -148,6 +152,14 @@ def _named_language(facts: Facts) -> str:
     except InvalidInput:
         return ""
     return "" if tag in NO_LANGUAGE else tag
+
+
+def _web_address(url: str) -> str:
+    """Return the address that a page names as its own, "" unless it leads to the web."""
+    try:
+        return parse_web_page(url)
+    except InvalidUrl:
+        return ""
 
 
 def _published(facts: Facts) -> datetime | None:
@@ -348,6 +360,8 @@ class _Extraction:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
         if not self.source.language and "language" not in edited:
             metadata["language"] = self._language(facts)
+        if not self.source.url:
+            metadata["url"] = _web_address(facts.url)
         if self.source.published_at is None:
             metadata["published_at"] = _published(facts)
         with transaction.atomic():

@@ -248,7 +248,7 @@ class Migration(migrations.Migration):
                     ('transcript', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='source', to='transcripts.transcript')),
                     ('title', models.CharField(max_length=300)),
                     ('author', models.CharField(blank=True, max_length=200, verbose_name='author or channel')),
-                    ('url', models.CharField(blank=True, max_length=500)),
+                    ('url', models.CharField(blank=True, max_length=2048)),
                     ('language', models.CharField(blank=True, max_length=35)),
                     ('tags', models.JSONField(blank=True, default=list)),
                     ('edited', models.JSONField(blank=True, default=list, help_text='Fields that a person changed: reading keeps them.')),

@@ -105,7 +105,7 @@ class Source(Deletable, QueuedWork):
     )
     title = models.CharField(max_length=300)
     author = models.CharField("author or channel", max_length=200, blank=True)
-    url = models.CharField(max_length=500, blank=True)
+    url = models.CharField(max_length=2048, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
     edited = models.JSONField(

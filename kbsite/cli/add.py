@@ -17,7 +17,8 @@ def add(
         list[str],
         argument(
             "URL|FILE|DIR…",
-            f"YouTube addresses, caption files, documents ({NAMES}) or folders; or -.",
+            "Addresses of YouTube or of web pages, caption files, documents"
+            f" ({NAMES}) or folders; or -.",
         ),
     ],
     collection: InCollection = "",
@@ -44,7 +45,7 @@ def add(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add YouTube videos, caption files, documents or folders.
+    """Add YouTube videos, web pages, caption files, documents or folders.
 
     - reads a pasted transcript from the standard input. A file's content decides: text with
     timestamps is a transcript, other text a document.

@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 from citations.documents.storage import AddedDocument
+from citations.models import Source
 from kbsite import celery
 from kbsite.callers import everything
 from kbsite.library import add_files, indexing, jobs
@@ -105,7 +106,9 @@ def add_targets(targets: Sequence[str], options: AddOptions, progress: TaskProgr
         addition.jobs = jobs.follow(addition.jobs, progress)
         for job in addition.jobs:
             _report_job(job, addition)
+    pages = {id for job in addition.jobs for id in job.document_ids}
     documents = {document.source.pk for document in addition.documents}
+    documents |= set(Source.objects.filter(uuid__in=pages).values_list("pk", flat=True))
     videos = {job.video_id for job in addition.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
         for transcript in addition.stored

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kbsite.library import add_files
 from transcripts import conf
-from transcripts.core.errors import InvalidInput, InvalidUrl
-from transcripts.text.timecodes import parse_target
+from transcripts.core.errors import InvalidInput, InvalidUrl, NotYouTube
+from transcripts.text.timecodes import parse_target, parse_web_page
 
 STDIN = "-"
 NAME_SHOWN = 100  # characters
@@ -65,14 +65,18 @@ def pasted_text() -> str:
 
 
 def require_address(address: str) -> None:
-    """Raise ``InvalidUrl`` for an address outside YouTube, ``InvalidInput`` for a lost file."""
+    """Raise ``InvalidUrl`` for no address that can be added, ``InvalidInput`` for a lost file."""
     try:
         parse_target(address)
-    except InvalidUrl:
+    except InvalidUrl as error:
+        if isinstance(error, NotYouTube) and "://" in address:
+            parse_web_page(address)
+            return
         is_path = "/" in address and "youtu" not in address.casefold()
         if is_path or add_files.is_file_name(address):
             raise InvalidInput(
-                f"There is no file “{shortened(address)}”, and it is not a YouTube address."
+                f"There is no file “{shortened(address)}”, and it is no address of YouTube.",
+                hint="Addresses of web pages begin with https://.",
             ) from None
         raise
 

@@ -258,7 +258,8 @@ class ListSources(PagedInput, SourceFilterIn):
 
 class AddSource(Arguments):
     url: Annotated[
-        Text, _text(2048, "Address of a YouTube video, playlist or channel.", shortest=1)
+        Text,
+        _text(2048, "Address of a YouTube video, playlist, channel, or a web page.", shortest=1),
     ]
     collection: TargetCollection = ""
     language: Annotated[Text, AfterValidator(code_of), _text(35, "Caption language wanted.")] = ""

@@ -55,8 +55,8 @@ def _of_database() -> Iterator[Metric]:
 def _lanes() -> dict[str, QuerySet[Any]]:
     jobs = Job.objects.unfinished()
     return {
-        "youtube": jobs.exclude(kind=Job.Kind.FILES),
-        "files": jobs.filter(kind=Job.Kind.FILES),
+        "youtube": jobs.filter(Job.NEEDS_YOUTUBE),
+        "files": jobs.exclude(Job.NEEDS_YOUTUBE),
         "words": Source.objects.filter(state=State.PENDING),
         "vectors": Source.objects.filter(state=State.WORDS),
         "lectures": Window.objects.waiting(),

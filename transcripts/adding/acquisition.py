@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 
 from transcripts import conf, youtube
 from transcripts.adding import feed_entries, file_import, files, storage
@@ -16,7 +18,7 @@ from transcripts.core.work import retry as retry_table
 from transcripts.media import files as media
 from transcripts.media import thumbnails
 from transcripts.models import Collection, Feed, Job, JobFile, Video, YouTubeGate, enqueue
-from transcripts.text.timecodes import parse_target
+from transcripts.text.timecodes import parse_target, parse_web_page
 
 PROBE_TURN = timedelta(minutes=1)  # a refused job waits longer: the probe is another one
 LARGE_FILE = 500_000  # bytes
@@ -46,11 +48,17 @@ def request(
     every_hours: int | None = None,
     by: User | None = None,
 ) -> Job:
-    """Queue a video, playlist or channel; return an unfinished job that does the same instead.
+    """Queue a video, playlist, channel or web page; return an unfinished job that does the same
+    instead. Pages are for ``WEB_PAGE_RUNNER``; without it, only YouTube's addresses are accepted.
 
     Raises ``InvalidUrl``, and ``InvalidInput`` for a translation of unknown language or of a list.
     """
-    target = parse_target(address)
+    try:
+        target = parse_target(address)
+    except errors.NotYouTube:
+        if not settings.WEB_PAGE_RUNNER or "://" not in address:
+            raise
+        return _request_page(collection, parse_web_page(address), language, tags, by)
     if translated and not (language and target.kind == "video"):
         raise errors.InvalidInput(
             "Machine-translated captions can be fetched for a video, in a language that is named.",
@@ -72,6 +80,24 @@ def request(
     with transaction.atomic():
         audit.record(Action.ADD, "feed", target.id, collection=collection)
         return request_feed(feed, by=by, tags=tags)
+
+
+def _request_page(
+    collection: Collection, address: str, language: str, tags: Sequence[str], by: User | None
+) -> Job:
+    job = Job(
+        collection=collection,
+        kind=Job.Kind.PAGE,
+        target=address,
+        language=clean(language, 35),
+        priority=10,
+        created_by=by,
+        tags=storage.clean_tags(tags),
+    )
+    with transaction.atomic():
+        queued, _ = enqueue(job)
+        audit.record(Action.ADD, "page", f"job {queued.pk}", collection=collection)
+        return queued
 
 
 def request_feed(feed: Feed, *, by: User | None = None, tags: Sequence[str] = ()) -> Job:
@@ -288,12 +314,13 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
     Job.Kind.VIDEO: _run_video,
     Job.Kind.FEED: _run_feed,
     Job.Kind.FILES: file_import.run,
+    Job.Kind.PAGE: lambda job: import_string(settings.WEB_PAGE_RUNNER)(job),
 }
 
 
 def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     """Queue a job again after an expected error, or end it."""
-    if gate_opens_at := _close_gate(job, error):
+    if job.needs_youtube and (gate_opens_at := _close_gate(job, error)):
         job.postpone(until=gate_opens_at, error=error, counts=False)
         return
     no_answer = (errors.NetworkProblem, errors.Blocked)

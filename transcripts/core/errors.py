@@ -202,6 +202,10 @@ class InvalidUrl(InvalidInput):
     code = "invalid_url"
 
 
+class NotYouTube(InvalidUrl):
+    """The address leads to another site than YouTube."""
+
+
 # Caption files
 
 

@@ -71,7 +71,7 @@ def youtube_queue(scope: Scope) -> YouTubeQueue:
     queued = Job.objects.visible(scope).filter(state=Job.State.QUEUED)
     return YouTubeQueue(
         gate=YouTubeGate.current(),
-        waiting=queued.exclude(kind=Job.Kind.FILES).count(),
+        waiting=queued.filter(Job.NEEDS_YOUTUBE).count(),
         worker_alive=WorkerPulse.is_alive(),
     )
 

@@ -88,7 +88,7 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
         counts = {True: 0, False: 0}  # those that need YouTube wait for each other alone
         before = {}
         for pk, kind, collection in self.ready().values_list("pk", "kind", "collection"):
-            is_of_youtube = kind != Job.Kind.FILES
+            is_of_youtube = kind in Job.OF_YOUTUBE
             before[pk] = counts[is_of_youtube]
             counts[is_of_youtube] += collection in scope.readable
         return before
@@ -100,7 +100,8 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 
 class Job(QueuedWork):
     LOCK = Lock.JOB
-    NEEDS_YOUTUBE: Final = ~Q(kind="files")
+    OF_YOUTUBE: Final = ("video", "feed")  # kinds
+    NEEDS_YOUTUBE: Final = Q(kind__in=OF_YOUTUBE)
     listed_title = ""  # of a video in its playlist; see ``activity.annotate``
     jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.annotate``
 
@@ -108,6 +109,7 @@ class Job(QueuedWork):
         VIDEO = "video", _("fetch a video")
         FEED = "feed", _("read a playlist or channel")
         FILES = "files", _("import files")
+        PAGE = "page", _("fetch a web page")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -118,8 +120,8 @@ class Job(QueuedWork):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     target = models.CharField(
-        max_length=200,
-        help_text="The id of the video, playlist or channel, or a name for the files.",
+        max_length=2048,
+        help_text="The id of the video, playlist or channel, an address, or a name for the files.",
     )
     language = models.CharField(max_length=35, blank=True)
     translated = models.BooleanField(
@@ -160,7 +162,7 @@ class Job(QueuedWork):
                 condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["video", "feed", "files"]), name="job_kind"
+                condition=Q(kind__in=["video", "feed", "files", "page"]), name="job_kind"
             ),
             models.UniqueConstraint(
                 fields=("collection", "kind", "target", "language", "translated"),
@@ -182,7 +184,7 @@ class Job(QueuedWork):
     @property
     def needs_youtube(self) -> bool:
         """Whether the job has to wait for the gate to YouTube."""
-        return self.kind != self.Kind.FILES
+        return self.kind in self.OF_YOUTUBE
 
     @property
     def is_finished(self) -> bool:
@@ -332,6 +334,8 @@ def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     """Return the state of a job in words: of one that is done, what it did with ``done`` parts."""
     if state == Job.State.DONE and kind == Job.Kind.VIDEO:
         return gettext("captions fetched")
+    if state == Job.State.DONE and kind == Job.Kind.PAGE:
+        return gettext("page fetched")
     if state != Job.State.DONE or not done:
         return str(Job.State(state).label)
     if kind == Job.Kind.FEED:

@@ -39,19 +39,21 @@ def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     with path.open("rb") as stream:
         match = _CHARSET.search(stream.read(_HEAD))
     declared = match[1].decode() if match else ""
-    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * MAX_PAGE, declared=declared)
+    most = _MAX_MARKUP * most_pages * MAX_PAGE
+    source, note = plain_text.load(path, most=most, declared=declared)
     facts, pieces = parse_markup(source, kind="html")
+    facts["note"] = f"{facts.get('note', '')} {note}".strip()
     return paginate(pieces, most_pages=most_pages, first=first, **facts)
 
 
 def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a Markdown file into pages, as plain text if parsing takes too long."""
-    source = plain_text.load(path, most=most_pages * MAX_PAGE)
+    source, note = plain_text.load(path, most=most_pages * MAX_PAGE)
     try:
         facts, pieces = parse_markup(source, kind="markdown")
     except MarkupTooComplex:
         facts, pieces = {}, plain_text.split_paragraphs(source)
-    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+    return paginate(pieces, most_pages=most_pages, first=first, note=note, **facts)
 
 
 def parse_markup(

@@ -458,9 +458,9 @@ def test_a_language_is_named_as_people_call_it(page: Client, collection: Collect
 
 
 def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:
-    html = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://example.org/x"}, **HTMX))
+    html = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://me@example.org/x"}, **HTMX))
     assert Job.objects.count() == 1
-    assert "is not YouTube" in html
+    assert "contains a user name" in html
 
 
 def test_a_playlist_keeps_its_limit_and_schedule(page: Client) -> None:

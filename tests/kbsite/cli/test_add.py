@@ -13,6 +13,7 @@ from tests import template
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
 from tests.programs import run_python
+from tests.web_standin import Web
 from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts.core.errors import Blocked
 from transcripts.models import (
@@ -328,14 +329,22 @@ def test_a_playlist_is_remembered_with_its_wishes(kb: Kb) -> None:
     [
         "lecture.vtt",
         "folder/lecture",
-        "https://example.org/watch?v=dQw4w9WgXcQ",
-        "https://youtube.com.evil/watch?v=dQw4w9WgXcQ",
+        "youtube.com.evil/watch?v=dQw4w9WgXcQ",
+        "https://user@example.org/watch?v=dQw4w9WgXcQ",
     ],
 )
 def test_what_is_neither_file_nor_address_ends_with_code_2(kb: Kb, what: str) -> None:
     report = kb("add", what, "--json", code=2).json
     assert [problem["name"] for problem in report["problems"]] == [what]
     assert not Job.objects.exists()
+
+
+def test_a_web_page_is_fetched_and_read(kb: Kb, web: Web) -> None:
+    web.give("a.example/bees", b"<html><h1>Bees</h1><p>Honey from roofs.", Content_Type="text/html")
+    report = kb("add", "https://a.example/bees", "--wait", "--json").json
+    assert [(job["kind"], job["state"]) for job in report["jobs"]] == [("page", "done")]
+    assert (report["problems"], report["unfinished"]) == ([], 0)
+    assert "Honey from roofs" in kb("search", "honey").out
 
 
 def test_a_title_for_an_address_is_refused(kb: Kb) -> None:

@@ -117,7 +117,7 @@ def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
         ("list_transcripts", {"collection": "nowhere"}, "list_transcripts"),
         ("list_transcripts", {"cursor": "made:up"}, "without cursor"),
         ("get_job", {"jobId": 2**63 - 1}, "add_source"),
-        ("add_source", {"url": "https://example.org/"}, "add_source"),
+        ("add_source", {"url": "ftp://example.org/"}, "add_source"),
         ("fetch_transcript", {"videoId": "PLabcdefghijklmnop"}, "add_source"),
         ("fetch_transcript", {"videoId": "no such thing"}, "list_transcripts"),
     ],
