@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from citations.models import Page, Source
 from citations.notebook import obsidian
 from citations.notebook.highlights import PlacedHighlight
+from citations.readers.markup.mathml import set_formulas
 from citations.readers.markup.rendering import render_text
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
@@ -90,7 +91,7 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
         number = leaf.number
         yield format_html('<p class="page-number" id="page-{}">{}</p>', number, page_name(number))
         if leaf.html:
-            yield mark_safe(below_title(sanitize(leaf.html)))
+            yield mark_safe(set_formulas(below_title(sanitize(leaf.html))))
         else:
             yield format_html('<p class="page-text">{}</p>', leaf.text)
 

@@ -28,6 +28,7 @@ from citations.models import sources as source_models
 from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
+from citations.readers.markup.mathml import set_formulas
 from citations.readers.markup.rendering import render_note
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
@@ -156,7 +157,7 @@ def rendered(page: Page, marks: MarkedText) -> SafeString:
     """Sanitise the HTML of a page, mark the spans of its text, and continue its tables."""
     spans, labels = _spans_of(marks), _labels_of(marks)
     markup = below_title(sanitize(page.html))
-    marked_page = mark(markup, page.text, spans, labels)
+    marked_page = set_formulas(mark(markup, page.text, spans, labels))
     return mark_safe(continue_tables(page, marked_page))  # sanitised before
 
 

@@ -157,7 +157,7 @@ class _Walker:
         if not enters:
             return
         if formulas.is_formula(node):
-            self._add_text(formulas.source_of(node))
+            self._add_formula(formulas.source_of(node), is_tex=formulas.is_tex(node))
         elif tag == "img":
             self._add_text(f" {node.attributes.get('alt') or ''} ")
         else:
@@ -167,6 +167,12 @@ class _Walker:
     def _add_text(self, text: str) -> None:
         self.parts.append(text)
         self.html_parts.append(html.escape(text))
+
+    def _add_formula(self, source: str, *, is_tex: bool) -> None:
+        """Add a formula in a line or several; in HTML, <var> says that it is TeX."""
+        self.parts.append(source.replace("\n", "\0"))
+        markup = html.escape(source).replace("\n", "<br>")
+        self.html_parts.append(f"<var>{markup}</var>" if is_tex and source else markup)
 
     def _add_inline(self, tag: str, enters: bool) -> None:
         self.inline += 1 if enters else -1
