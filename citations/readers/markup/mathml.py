@@ -10,8 +10,8 @@ from latex2mathml import exceptions
 from latex2mathml.converter import convert
 
 # What the converter raises for hostile or unfinished TeX: its own errors have no common class.
-_FAILURES: Final = (
-    *(kind for kind in vars(exceptions).values() if isinstance(kind, type)),
+_FAILURES: Final[tuple[type[Exception], ...]] = (
+    *(kind for kind in vars(exceptions).values() if isinstance(kind, type(Exception))),
     *(LookupError, ValueError, TypeError, AttributeError, RecursionError),
 )
 MAX_SOURCE: Final = 2_000  # characters of a formula that is set
