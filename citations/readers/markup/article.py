@@ -9,16 +9,18 @@ from typing import Any, Final
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-WHOLE_PAGE: Final = (
+WHOLE_PAGE_NOTE: Final = (
     "The main part of this page could not be told from the rest: all of it was read."
 )
-NEEDS_SCRIPTS: Final = (
+NEEDS_SCRIPTS_NOTE: Final = (
     "This page has hardly any text of its own, and scripts that may write more are not run."
     " If your browser shows more, save the page there and add that file."
 )
+ARTICLE_NOTE: Final = "Only the article was read; {0} % of this page’s text stands outside it."
 MAX_SOURCE: Final = 2_000_000  # characters of a page in which an article is looked for
 MAX_DEPTH: Final = 400  # elements within one another: it takes more than linear time
 LEAST_SHARE: Final = 0.3  # of a page's text
+TOLD_SHARE: Final = 0.5  # of a page's text outside its article, from which it is told
 _HARDLY_ANY: Final = 200  # characters
 _TELLING: Final = 12  # letters of a text that is found again
 _CONSENT: Final = [

@@ -85,12 +85,15 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
         return facts, iter(())
     everything = list(_Walker().pieces(tree.body))
     if article.needs_scripts(tree, _length(everything)):
-        facts["note"] = article.NEEDS_SCRIPTS
+        facts["note"] = article.NEEDS_SCRIPTS_NOTE
     for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
         pieces = list(_Walker().pieces(part))
         if _length(pieces) >= article.LEAST_SHARE * _length(everything):
+            outside = 1 - _length(pieces) / max(1, _length(everything))
+            if outside >= article.TOLD_SHARE:
+                facts["note"] = article.ARTICLE_NOTE.format(round(100 * outside))
             return facts, iter((*_title_outside(tree, part), *pieces))
-        facts["note"] = article.WHOLE_PAGE
+        facts["note"] = article.WHOLE_PAGE_NOTE
     return facts, iter(everything)
 
 
