@@ -19,7 +19,7 @@ from transcripts.captions import (
     to_vtt,
     word_times_to_json,
 )
-from transcripts.core.errors import (
+from transcripts.captions.caption_errors import (
     BadEncoding,
     BadJson,
     BadXml,

@@ -25,8 +25,13 @@ from transcripts.text.timecodes import Target, parse_target
 from transcripts.youtube import FetchedTranscript, Options, YouTube, guard, info_from_json
 from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
-from transcripts.youtube.playability import Playability, Unplayable, read_playability
-from transcripts.youtube.values import Chapter, RequestTrace
+from transcripts.youtube.values import (
+    Chapter,
+    Playability,
+    RequestTrace,
+    Unplayable,
+    read_playability,
+)
 
 pytestmark = pytest.mark.youtube
 

@@ -13,8 +13,8 @@ from transcripts import captions, conf
 from transcripts.core import clock
 from transcripts.core.errors import Conflict
 from transcripts.models import RawCaptions, Transcript, TranscriptIndex, Video
-from transcripts.text import bm25, speakers, tokenizer
-from transcripts.text.cues import Cue, group_by_time
+from transcripts.text import bm25, tokenizer
+from transcripts.text.cues import Cue, group_by_time, named, renamed
 
 Row = TypeVar("Row", bound=Model)
 
@@ -34,7 +34,7 @@ def write(
     """
     columns = original = _text_columns(cues)
     if old is not None and old.speaker_names:
-        cues = speakers.named(cues, old.speaker_names)
+        cues = named(cues, old.speaker_names)
         columns = _text_columns(cues)
     # Deferred: the stored word times are read only if these captions have some.
     if (
@@ -108,10 +108,10 @@ def rename_speaker(transcript: Transcript, speaker: str, name: str) -> None:
     fetched later get the same name. Call it while the transcript is locked.
     """
     stored = captions.from_json(transcript.cues, word_times=transcript.word_times or None)
-    cues = speakers.named(stored, {speaker: name})
+    cues = named(stored, {speaker: name})
     values = _text_columns(cues) | {
         "original_digest": transcript.original_digest or transcript.digest,
-        "speaker_names": speakers.renamed(transcript.speaker_names, speaker, name),
+        "speaker_names": renamed(transcript.speaker_names, speaker, name),
         "updated_at": clock.now(),
     }
     for field, value in values.items():

@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import conf
-from transcripts.adding import acquisition, sent_captions, storage
+from transcripts.adding import acquisition, storage
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
@@ -76,9 +76,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     """
     collection = library.target_collection(request.access, body.collection)
     about = body.model_dump(include={"automatic", "language", "title", "channel", "tags"})
-    stored = sent_captions.store(
-        collection, body.url, body.captions, by=request.caller.user, **about
-    )
+    stored = storage.add_sent(collection, body.url, body.captions, by=request.caller.user, **about)
     request.answer["Location"] = f"/api/v1/transcripts/{stored.video.key}"
     return Status(201 if stored.change is StorageChange.ADDED else 200, stored)
 

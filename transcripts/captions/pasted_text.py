@@ -14,12 +14,20 @@ from transcripts.captions.builder import (
     settle,
     speaking_time,
 )
-from transcripts.captions.drafts import UNTIMED, CueDraft
-from transcripts.captions.speech import clean, label, lines, pieces, plain
-from transcripts.captions.time_marks import ARROW, SECONDS, UNITS, milliseconds
+from transcripts.captions.caption_errors import CaptionsTooLarge
+from transcripts.captions.drafts import ARROW, SECONDS, UNITS, UNTIMED, CueDraft, milliseconds
+from transcripts.captions.speech import (
+    Voices,
+    are_names,
+    clean,
+    is_name,
+    label,
+    lines,
+    name_of,
+    pieces,
+    plain,
+)
 from transcripts.captions.timed_text import word_times
-from transcripts.captions.voices import Voices, are_names, is_name, name_of
-from transcripts.core.errors import CaptionsTooLarge
 
 _TIME: Final = (  # two digits of seconds: "2:1" is a ratio
     r"(?:(?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9](?:[.,][0-9]{1,9})?(?!:?[0-9])"

@@ -14,10 +14,14 @@ from transcripts.core import errors
 from transcripts.core.sanitize import clean
 from transcripts.text.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain, no_tab
-from transcripts.youtube.guard import Guard
-from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
-from transcripts.youtube.public_addresses import connect_publicly
-from transcripts.youtube.tracks import choose, fetched
+from transcripts.youtube.guard import Guard, connect_publicly
+from transcripts.youtube.metadata import (
+    choose,
+    fetched,
+    info_from_json,
+    parse_timestamp,
+    tracks_from_json,
+)
 from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, RequestTrace
 
 _HIDDEN: Final[Mapping[str, errors.YouTubeError]] = {

@@ -3,7 +3,7 @@
 import pytest
 
 from transcripts.captions import Captions, parse
-from transcripts.core.errors import CaptionError
+from transcripts.captions.caption_errors import CaptionError
 
 ASS = """[Script Info]
 Title: Rain

@@ -23,9 +23,9 @@ from django.utils import translation
 
 from transcripts.core import announcements, locks
 from transcripts.core.announcements import ACCESS, HEARTBEAT_SECONDS
-from transcripts.core.caller import Caller
 from transcripts.core.errors import NotFound, Throttled
 from transcripts.core.scope import Scope
+from transcripts.core.views.requests import Caller
 
 IDLE_SECONDS: Final = 300.0  # between two renderings without news: times are relative
 BUSY_SECONDS: Final = 15.0  # and while work is under way

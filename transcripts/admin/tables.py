@@ -20,6 +20,7 @@ from transcripts.core.audit import Action
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated_error
 from transcripts.core.work.models import QueuedWork
+from transcripts.models import AuditEntry
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
 QUEUED_AT_ONCE = 500  # jobs that one action queues
@@ -264,3 +265,22 @@ def _cascades(relation: Any) -> bool:
         and not relation.concrete
         and getattr(relation, "on_delete", None) is CASCADE
     )
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(RecordAdmin):
+    list_display = ("at", "who", "what", "collection", "details")
+    list_filter = ("at", "door", "action", "kind")
+    search_fields = ("actor", "thing", "collection")
+
+    @admin.display(description=_("actor"), ordering="actor")
+    def who(self, entry: AuditEntry) -> str:
+        """Show the user with the token, the door, and where the request came from."""
+        return " · ".join(filter(None, (entry.actor, entry.token, entry.door, entry.address)))
+
+    @admin.display(description=_("action"), ordering="action")
+    def what(self, entry: AuditEntry) -> str:
+        return f"{entry.get_action_display()} {_(entry.kind)} {entry.thing}"
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
