@@ -49,7 +49,7 @@ def compared(folder: Path) -> Iterator[tuple[str, object, object]]:
                 yield captions, spoken(content["cues"]), read((folder / captions).read_bytes())
     for file in sorted(folder.rglob("*.test")):
         head, _, written = file.read_bytes().partition(b"\n===\n")
-        said = read(written.replace(rb"\x00", b"\0").replace(rb"\r", b"\r"))
+        said = read(written.decode("unicode_escape").encode())
         values = {f"cues[{n}].text": text for n, (_, _, text) in enumerate(said)}
         for name, literal in CLAIM.findall(head.decode()):
             value = json.loads(literal.replace("'", '"'))

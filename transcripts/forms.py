@@ -145,17 +145,12 @@ class SharedForm(forms.Form):
 def is_text(text: str) -> bool:
     """Return whether something pasted is a text rather than addresses."""
     words = text.split()
-    is_short = len(words) < FEW_WORDS and "\n" not in text.strip()
-    return not is_short and not all(_is_address(word) for word in words)
-
-
-def _is_address(word: str) -> bool:
-    if ADDRESS.match(word):
-        return True
-    try:
-        return bool(parse_target(word))
-    except InvalidUrl:
+    if len(words) < FEW_WORDS and "\n" not in text.strip():
         return False
+    try:
+        return not all(ADDRESS.match(word) or parse_target(word) for word in words)
+    except InvalidUrl:
+        return True
 
 
 class FetchForm(forms.Form):

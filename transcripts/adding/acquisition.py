@@ -94,7 +94,7 @@ def request_files(
     """Queue the import of captions (name, bytes); ``beside`` them lie files that are to play.
 
     The job also tells of other files of the same upload: those that were ``refused``, and those
-    that were ``read`` already (rows of ``job_parts.read_row``). Without captions it has ended.
+    that were ``read`` already (rows of ``jobs.read_row``). Without captions it has ended.
 
     Raises ``InvalidInput`` if no name is that of a transcript and nothing was read,
     ``CaptionsTooLarge``, and ``MediaTooLarge``.
@@ -286,8 +286,8 @@ def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     if isinstance(error, errors.Premiere) and error.retry_at:
         now, start = clock.now(), datetime.fromtimestamp(error.retry_at, tz=UTC)
         # A late premiere may never come, so the pauses grow with the delay.
-        until = max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
-        job.postpone(until=until, error=error, counts=False)
+        begins = max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
+        job.postpone(until=begins, error=error, counts=False)
     elif until := next_try(error, job.attempts):
         job.postpone(until=until, error=error)
     else:

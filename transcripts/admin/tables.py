@@ -63,7 +63,9 @@ def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
                     **{f"{relation.field.name}__in": doomed.values("pk")}
                 )
                 for relation in doomed.model._meta.get_fields(include_hidden=True)
-                if _cascades(relation)
+                if relation.auto_created
+                and not relation.concrete
+                and getattr(relation, "on_delete", None) is CASCADE
             ]
     return {model: count for model, count in counts.items() if count}
 
@@ -87,7 +89,11 @@ class AuditedAdmin(Admin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        audit.record(Action.CHANGE, *_named(obj), fields=_changed(message))
+        parts = message if isinstance(message, list) else []
+        changes = [change for part in parts for change in part.values()]
+        # The fields that the form changed, without their values.
+        fields = [name for each in changes for name in each.get("fields", [each.get("name")])]
+        audit.record(Action.CHANGE, *_named(obj), fields=fields)
         return super().log_change(request, obj, message)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -241,14 +247,6 @@ def _kind(model: type[Model]) -> str:
     return str(getattr(model, "audit_kind", model._meta.verbose_name_raw))
 
 
-def _changed(message: Any) -> list[str]:
-    """Name the fields that a form changed, without their values."""
-    if not isinstance(message, list):
-        return []
-    changes = [change for part in message for change in part.values()]
-    return [field for change in changes for field in change.get("fields", [change.get("name")])]
-
-
 def may(request: HttpRequest, action: str, model: type[Model]) -> bool:
     """Return whether the user has a permission, such as "change", for a model."""
     codename = get_permission_codename(action, model._meta)
@@ -257,14 +255,6 @@ def may(request: HttpRequest, action: str, model: type[Model]) -> bool:
 
 def words(text: str) -> list[str]:
     return [word[:60] for part in text.split(",") if (word := part.strip())]
-
-
-def _cascades(relation: Any) -> bool:
-    return (
-        relation.auto_created
-        and not relation.concrete
-        and getattr(relation, "on_delete", None) is CASCADE
-    )
 
 
 @admin.register(AuditEntry)

@@ -85,7 +85,11 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
 @needs(AccessLevel.READ)
 def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
-    jobs = _jobs(request)
+    jobs = (
+        Job.objects.visible(request.access)
+        .select_related("collection", "video")
+        .defer("video__description", "video__chapters", "video__languages")
+    )
     if query.collection:
         jobs = jobs.filter(collection=library.find_collection(request.access, query.collection))
     if query.state:
@@ -218,14 +222,6 @@ def read_transcript(
 def get_youtube(request: Request) -> activity.YouTubeQueue:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     return activity.youtube_queue(request.access)
-
-
-def _jobs(request: Request) -> Any:
-    return (
-        Job.objects.visible(request.access)
-        .select_related("collection", "video")
-        .defer("video__description", "video__chapters", "video__languages")
-    )
 
 
 def queued(request: Request, job: Job) -> Status[Any]:

@@ -173,6 +173,6 @@ def _cues(draft: CueDraft, limit: int) -> list[Cue]:
     total, position, cues = sum(map(len, parts)), 0, []
     for part in parts:
         begin, position = position, position + len(part)
-        borders = [start + (end - start) * place // total for place in (begin, position)]
-        cues.append(Cue(*borders, part))
+        first, last = (start + (end - start) * place // total for place in (begin, position))
+        cues.append(Cue(first, last, part))
     return cues

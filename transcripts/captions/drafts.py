@@ -11,7 +11,7 @@ UNTIMED: Final = -1  # the start of a draft whose time cannot be read
 
 # Times as captions write them: 1:02:03.5, 10:02:05 AM, 1h2m3s, 3,5
 CLOCK: Final = r"(?:[0-9]{1,6}:)?[0-9]{1,3}:[0-9]{1,2}(?:[.,][0-9]{1,9})?"
-ARROW: Final = r"[ \t]*(?:-{1,3}>|[–—=]>|→)[ \t]*"
+ARROW: Final = r"[ \t\f]*(?:-{1,3}>|[–—=]>|→)[ \t\f]*"
 SECONDS: Final = r"[0-9]{1,9}(?:[.,][0-9]{1,9})?"
 UNITS: Final = (
     r"(?:[0-9]{1,4}[ \t]?h[ \t]?(?:[0-9]{1,5}[ \t]?m(?:in)?[ \t]?)?"

@@ -30,7 +30,7 @@ from transcripts.captions.speech import lines as split_lines
 from transcripts.text.cues import Word
 
 ARROW_LINE: Final = re.compile(  # settings may stand directly behind the times
-    rf"^[ \t]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\r]|$|[a-z]+:)[ \t]*(.*)$", re.MULTILINE
+    rf"^[ \t\f]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\f\r]|$|[a-z]+:)[ \t\f]*(.*)$", re.MULTILINE
 )
 COMMA_LINE: Final = re.compile(rf"^[ \t]*({CLOCK})[ \t]*,[ \t]*({CLOCK})[ \t]*()\r?$", re.MULTILINE)
 _NEARLY_TIME: Final = re.compile(r"[\d.,]*:[\d:.,]*")
@@ -92,15 +92,15 @@ def _blocks(
     times are untimed in WebVTT, as its standard has it, and belong to the cue above elsewhere;
     above all times they are untimed, too, but for the first lines, of the header.
     """
+    gaps = [True, *(not line for line in lines)]  # whether a line follows one
     begun = [
-        _begun(line, timing, is_apart=_follows_gap(lines, position))
-        for position, line in enumerate(lines)
+        _begun(line, timing, is_apart=is_apart) if ":" in line else None
+        for line, is_apart in zip(lines, gaps, strict=False)
     ]
-    labels = _label_positions(lines, begun)
+    labels = _label_positions(lines, begun, gaps)
     blocks: list[_Block] = []
     is_open = in_comment = False
-    for position, line in enumerate(lines):
-        is_apart = _follows_gap(lines, position)
+    for position, (line, is_apart) in enumerate(zip(lines, gaps, strict=False)):
         if (block := begun[position]) is not None:
             blocks.append(block)
             is_open, in_comment = True, False
@@ -139,10 +139,12 @@ def _is_broken(line: str) -> bool:
     return any(map(_NEARLY_TIME.fullmatch, sides))
 
 
-def _label_positions(lines: Sequence[str], times: Sequence[_Block | None]) -> set[int]:
+def _label_positions(
+    lines: Sequence[str], times: Sequence[_Block | None], gaps: Sequence[bool]
+) -> set[int]:
     """Return the positions of cue numbers and names: directly above times, and either after an
     empty line or, where cues are numbered, a number, or with an arrow, which no text has. A number
-    that stands alone may have empty lines below it.
+    that stands alone may have empty lines below it, and broken times.
     """
     timed = [position for position, block in enumerate(times) if block is not None]
     above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
@@ -150,24 +152,25 @@ def _label_positions(lines: Sequence[str], times: Sequence[_Block | None]) -> se
     labels = {
         position
         for position in above
-        if _follows_gap(lines, position)
+        if gaps[position]
         or (is_numbered and _is_number(lines[position]))
         or "-->" in lines[position]
     }
-    for position in above:
+    broken = (
+        position - 1
+        for position, line in enumerate(lines)
+        if position and "-->" in line and _is_broken(line)
+    )
+    for position in (*above, *broken):
         while position > 0 and not lines[position]:
             position -= 1
-        if _follows_gap(lines, position) and _is_number(lines[position]):
+        if gaps[position] and _is_number(lines[position]):
             labels.add(position)
     return labels
 
 
 def _is_number(line: str) -> bool:
     return line.strip().isdecimal()
-
-
-def _follows_gap(lines: Sequence[str], position: int) -> bool:
-    return position == 0 or not lines[position - 1]
 
 
 def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:

@@ -1,5 +1,6 @@
 """Delete rows with all that belongs to them, while other processes add to them."""
 
+from collections.abc import Iterable
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import Any
@@ -18,8 +19,9 @@ def delete(rows: QuerySet[Any]) -> int:
     the deletion. So parents are locked before their children are read.
     """
     with transaction.atomic():
-        keys = {rows.model: _lock(rows)}
-        for model, references in _descendants(rows.model).items():
+        root: type[Model] = rows.model
+        keys = {root: _lock(rows)}
+        for model, references in _descendants(root).items():
             belonging = Q(pk__in=())
             for field, parent in references:
                 belonging |= Q((f"{field}__in", keys[parent]))
@@ -47,7 +49,8 @@ def _descendants(root: type[Model]) -> _Models:
     references: _Models = {root: []}
     models = [root]
     for model in models:  # which grows
-        for relation in get_candidate_relations_to_delete(model._meta):
+        relations: Iterable[Any] = get_candidate_relations_to_delete(model._meta)
+        for relation in relations:
             child = relation.related_model
             is_referred_to = any(get_candidate_relations_to_delete(child._meta))
             if relation.on_delete is CASCADE and is_referred_to:

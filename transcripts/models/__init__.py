@@ -6,12 +6,13 @@ from transcripts.models.collections import (
     Collection,
     Deletable,
     DeletableQuerySet,
+    Feed,
+    FeedEntry,
     Membership,
     Role,
     VisibleQuerySet,
     readable,
 )
-from transcripts.models.feeds import Feed, FeedEntry
 from transcripts.models.jobs import Job, JobFile, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,

@@ -26,8 +26,7 @@ from transcripts.core.work.models import (
     error_columns,
     in_turn,
 )
-from transcripts.models.collections import Collection, readable
-from transcripts.models.feeds import Feed
+from transcripts.models.collections import Collection, Feed, readable
 from transcripts.models.videos import Video
 
 ENQUEUE_TRIES = 3

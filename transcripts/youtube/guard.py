@@ -51,7 +51,11 @@ class Guard(BaseAdapter):
         except OSError as error:  # the base of all errors of requests
             self.trace.failed = True
             if isinstance(getattr(next(iter(error.args), None), "reason", None), NotPublic):
-                self.trace.refusal = _not_public(request.url or "")
+                name = urlsplit(request.url or "").hostname
+                self.trace.refusal = NetworkProblem(
+                    f"The name {name} leads to no public address here; nothing was sent.",
+                    hint="Check this server's name resolution (DNS), or set PROXY_URL.",
+                )
             raise
         except urllib3.exceptions.HTTPError as error:
             self.trace.failed = True
@@ -149,13 +153,6 @@ def proxies(options: Options) -> dict[str, str]:
     """Return the proxies by scheme: the configured one, or those of the environment."""
     url = options.proxy_url
     return {"http": url, "https": url} if url else getproxies()
-
-
-def _not_public(url: str) -> NetworkProblem:
-    return NetworkProblem(
-        f"The name {urlsplit(url).hostname} leads to no public address here; nothing was sent.",
-        hint="Check this server's name resolution (DNS), or set PROXY_URL.",
-    )
 
 
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:
