@@ -27,10 +27,10 @@ _UNWANTED: Final = Q(wanted_at=None)
 def waiting() -> SourceQuerySet:
     """Return the sources with work that is due, in the order of their turns."""
     if not conf.uses_context():
-        return work.in_turn(Source.objects.waiting())
+        return in_turn(Source.objects.waiting())
     unfinished = Q(state__in=UNFINISHED)
     without_contexts = _CONTEXTS_ONLY & contextual_costs.WITHOUT_CONTEXTS
-    return work.in_turn(Source.objects.due().filter(unfinished | without_contexts))
+    return in_turn(Source.objects.due().filter(unfinished | without_contexts))
 
 
 def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
