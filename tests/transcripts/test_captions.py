@@ -130,7 +130,7 @@ ENTITIES = b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a %s>]><tt><p begin="1s"
         ),
         (LiveChat, "talk.live_chat.json", CHAT.encode() * 2),
         (UnknownFormat, "talk.txt", b"%PDF-1.7 and so on"),
-        (BadEncoding, "talk.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0"),
+        (UnknownFormat, "talk.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0"),
         (UnknownFormat, "talk.txt", b"\0" * 100),
         (UnknownFormat, "talk.srt", b"just some words"),
         (BadEncoding, "", with_one_cue("x").replace(b"x", b"\x81\x8d\xe9 and so on")),

@@ -74,8 +74,8 @@ def ask(
 
 
 def lists(server: YouTubeStandIn, target: Target | str, **options: Any) -> Listing:
-    asked = parse_target(target) if isinstance(target, str) else target
-    return YouTube(Options(), adapter=server.adapter()).list_videos(asked, **options)
+    target = parse_target(target) if isinstance(target, str) else target
+    return YouTube(Options(), adapter=server.adapter()).list_videos(target, **options)
 
 
 def refused(

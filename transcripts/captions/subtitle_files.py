@@ -26,6 +26,7 @@ _EVENT: Final = re.compile(r"\s*(Format|Dialogue|Comment):(.*)", re.DOTALL)
 _COLUMNS: Final = (
     *("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"),
 )
+_READ: Final = frozenset({"start", "end", "name", "text"})
 _SAME: Final = {"marked": "layer", "actor": "name"}
 
 
@@ -86,6 +87,7 @@ def _in_usual_order(written: list[str]) -> Iterator[str]:
             place = columns.index("text")  # which alone may have commas in it
             *before, rest = event[2].strip().split(",", place)
             values = [*before, *rest.rsplit(",", len(columns) - place - 1)]
-            fields = dict(zip(columns, values, strict=False))
+            said = zip(columns, values, strict=False)
+            fields = {"name": "", **{name: value for name, value in said if name in _READ}}
             line = f"{event[1]}: {','.join(fields.get(name, '0') for name in _COLUMNS)}"
         yield line

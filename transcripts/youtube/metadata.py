@@ -211,14 +211,14 @@ def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) 
     if not own:
         raise errors.NoCaptions("This video has no captions.")
     languages = available(own)
-    behind, seen = [], set()  # another track of their language
+    further, seen = [], set()  # tracks behind another of their language
     for track in own:
         if track.language in seen:
-            behind.append(f"{track.language}.{track.name or track.origin}")
+            further.append(f"{track.language}.{track.name or track.origin}")
         seen.add(track.language)
     raise errors.LanguageMissing(
         f"This video has no captions in “{language[:35]}”.",
-        available=tuple(dict.fromkeys((*languages, *behind))),
+        available=tuple(dict.fromkeys((*languages, *further))),
     )
 
 
