@@ -74,7 +74,6 @@ def compared(paths: Sequence[Path], reference: str) -> Iterator[tuple[float, flo
 
 
 def rows() -> Iterator[Sequence[object]]:
-    """Make, read and delete each file."""
     with tempfile.TemporaryDirectory() as folder:
         for name, make in FILES.items():
             make(path := Path(folder) / name)

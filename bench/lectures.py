@@ -166,7 +166,6 @@ def without_section() -> Iterator[None]:
 
 
 def fill(collection: Collection) -> None:
-    """Add the documents, and index them."""
     for book in BOOKS:
         with (DATA / "shared" / "documents" / f"{book}.pdf").open("rb") as file:
             document_storage.add(collection, file, name="book.pdf", title=book)
@@ -176,7 +175,6 @@ def fill(collection: Collection) -> None:
 
 
 def spoken(path: str) -> Iterator[SpokenWindow]:
-    """Yield a set's windows."""
     ranges = {
         row["id"]: (row["doc"].removesuffix(".pdf"), row["page_start"], row["page_end"])
         for book in BOOKS

@@ -199,7 +199,6 @@ def fill() -> tuple[int, int]:
 
 
 async def measure() -> str:
-    """Return the table."""
     LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner(), scope=everything())))
     rows: list[tuple[object, ...]] = []
     for name, (way, questions) in WAYS.items():

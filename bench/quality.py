@@ -153,7 +153,6 @@ def cell(result: Measured, approach: str) -> str:
 
 
 def checks(result: Measured) -> Iterator[str]:
-    """Say what holds and what does not."""
     scores = {name: scores.ndcg10 for name, scores in result.rows.items()}
     apart = scores["words"] - scores[BM25S]
     best = max(scores["words"], scores["meaning"])

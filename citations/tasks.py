@@ -28,10 +28,10 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import KnowledgeBaseError
-from transcripts.core.work import messages
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Job
-from transcripts.models.job_parts import read_row
+from transcripts.models.jobs import read_row
+from transcripts.tasks import nudge, nudge_all
 
 logger = logging.getLogger(__name__)
 
@@ -156,19 +156,19 @@ def run_page(job: Job) -> None:
 
 def send(source: Source) -> None:
     """Send a source to the workers once its row is committed."""
-    messages.nudge(ingest_source, source)
+    nudge(ingest_source, source)
 
 
 def send_archive(archive: Archive) -> None:
     """Send an archive to the workers once its row is committed."""
-    messages.nudge(make_archive, archive)
+    nudge(make_archive, archive)
 
 
 def send_for_abstracts(source: Source) -> None:
     """Request the missing abstracts of a source whose outline is read."""
     if request := outline_storage.request_abstracts(source):
         own = AbstractsRequest.objects.filter(pk=request.pk)
-        messages.sweep(write_abstracts, own.due().unsent())
+        nudge_all(write_abstracts, own.due().unsent())
 
 
 def send_opened(source: Source) -> None:
@@ -179,7 +179,7 @@ def send_opened(source: Source) -> None:
     if lanes.put_first(opened):
         send(source)
     elif guide_storage.put_first(opened):
-        messages.nudge(make_guide, guide_storage.request(source))
+        nudge(make_guide, guide_storage.request(source))
 
 
 def dispatch() -> None:
@@ -187,18 +187,18 @@ def dispatch() -> None:
     somebody opened while any source waits.
     """
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
-    messages.sweep(advance_migration, spaces)
-    messages.sweep(make_archive, Archive.objects.unfinished().due().unsent())
-    messages.sweep(write_abstracts, AbstractsRequest.objects.due().unsent())
+    nudge_all(advance_migration, spaces)
+    nudge_all(make_archive, Archive.objects.unfinished().due().unsent())
+    nudge_all(write_abstracts, AbstractsRequest.objects.due().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
-    messages.sweep(ingest_source, sources)
-    messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
+    nudge_all(ingest_source, sources)
+    nudge_all(carry_out_deletion, Deletion.objects.due().unsent())
     guides = (
         guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
     )
     if source := guides.first():
         guide = guide_storage.request(source)
-        messages.sweep(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
+        nudge_all(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
 
 
 @contextmanager

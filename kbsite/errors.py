@@ -34,7 +34,7 @@ from transcripts.core.errors import (
     UnexpectedError,
     YouTubeError,
 )
-from transcripts.core.views.form_pages import SAFE, page_above, page_of_form
+from transcripts.core.views.requests import SAFE, page_above, page_of_form
 from transcripts.core.work.disk import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.core.admin.tables import QUEUED_AT_ONCE, FilledFilter
+from transcripts.admin.tables import QUEUED_AT_ONCE, FilledFilter
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.translation import translated
 

@@ -17,7 +17,7 @@ from citations.maintenance import migration
 from citations.models import EmbeddingSpace
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.core.admin.tables import may
+from transcripts.admin.tables import may
 from transcripts.core.errors import KnowledgeBaseError
 
 PROVIDERS = ("local", "voyage", "openai", "e5-small", "bge", "bge-base", "ollama")

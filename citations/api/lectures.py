@@ -32,10 +32,10 @@ from citations.schemas.lectures import (
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.core.access import AccessLevel, needs
-from transcripts.core.caller import Caller
 from transcripts.core.headers import FILE_NAME, header, located
 from transcripts.core.lists import page_of
 from transcripts.core.views import events
+from transcripts.core.views.requests import Caller
 from transcripts.library import reading as library
 from transcripts.models import Video
 from transcripts.schemas import VideoOut

@@ -27,13 +27,13 @@ from citations.readers import recognition
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import has_bookmarks
+from transcripts.adding.files import readable
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
 from transcripts.core.audit import Action
 from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.languages import parse as parse_language
 from transcripts.core.locks import Lock
-from transcripts.core.names import readable
 from transcripts.core.sanitize import clean
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection

@@ -14,7 +14,7 @@ from citations import conf
 from citations.ingest import contextual_costs
 from citations.models import UNFINISHED, Source, SourceQuerySet, State
 from transcripts.core import locks
-from transcripts.core.work import lanes
+from transcripts.core.work import models as work
 
 SHORT_SOURCE: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
@@ -42,7 +42,7 @@ def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
         "is_unwanted": _boolean(_UNWANTED),
         "is_long": _boolean(Q(size__gt=SHORT_SOURCE)),
     }
-    return lanes.in_turn(
+    return work.in_turn(
         sources.annotate(**classes),
         classes=list(classes),
         started=Source.objects.all(),

@@ -58,8 +58,7 @@ from citations.vectors import store as vector_store
 from transcripts.core import audit, clock, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import Retry
-from transcripts.core.work import retry
-from transcripts.core.work.models import error_columns
+from transcripts.core.work.models import POLICIES, error_columns
 
 logger = logging.getLogger(__name__)
 
@@ -260,7 +259,7 @@ class _Ingest:
                 self._embed(quietly=True)
                 chunk_storage.reindex(self.source)
                 self._update_outline()
-        again = retry.POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
+        again = POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
         if result.failed and again:
             error = ModelServerError(
                 f"{result.failed} contexts were not written.",

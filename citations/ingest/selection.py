@@ -21,9 +21,8 @@ from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts.adding import acquisition
 from transcripts.adding.storage import clean_tags
-from transcripts.core import actors, audit, clock, deleting
-from transcripts.core.actors import Actor
-from transcripts.core.audit import Action
+from transcripts.core import audit, clock, deleting
+from transcripts.core.audit import Action, Actor
 from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.scope import Scope
 from transcripts.library import collections
@@ -279,7 +278,7 @@ def carry_out(deletion: Deletion) -> None:
     with deletion.attempt(Deletion.objects.due()) as is_begun:
         if not is_begun:
             return
-        with actors.acting(_actor(deletion)):
+        with audit.acting(_actor(deletion)):
             for video in Video.objects.filter(deletion=deletion.uuid):
                 collections.delete_video(video)
             for source in Source.objects.filter(deletion=deletion.uuid, video=None):
@@ -297,7 +296,7 @@ def _actor(deletion: Deletion) -> Actor:
 
 
 def _begin(rows: Sequence[Deletable], *, total: int, by: User | None) -> Deletion:
-    actor = actors.current()
+    actor = audit.current()
     with transaction.atomic():
         deletion = Deletion.objects.create(
             created_by=by,

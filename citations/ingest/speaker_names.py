@@ -12,11 +12,11 @@ from citations.reading.spoken_text import SpokenText
 from citations.text.speakers import LABEL
 from transcripts import captions
 from transcripts.adding import transcript_rows
-from transcripts.captions.voices import name_of
+from transcripts.captions.speech import name_of
 from transcripts.core.errors import InvalidInput
 from transcripts.core.sanitize import clean
 from transcripts.models import Transcript
-from transcripts.text.speakers import renaming
+from transcripts.text.cues import renaming
 
 _MAX_SHOWN: Final = 100  # characters of a name in a message
 

@@ -47,7 +47,7 @@ from citations.search.relevance import judge_candidates
 from citations.vectors import space as vector_space
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.core.scope import Scope
-from transcripts.core.work.heartbeat import keep_alive
+from transcripts.core.work.models import keep_alive
 
 logger = logging.getLogger(__name__)
 Step = TypeVar("Step", WindowQuery, NearestPassages)

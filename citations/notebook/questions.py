@@ -25,7 +25,7 @@ from citations.notebook.answer_run import AnswerLease
 from citations.notebook.answers import ASK_AGAIN, find_answer
 from transcripts.core.errors import Conflict, InvalidInput, Throttled
 from transcripts.core.scope import Scope
-from transcripts.core.work.heartbeat import keep_alive
+from transcripts.core.work.models import keep_alive
 from transcripts.text.queries import read_question
 
 MAX_ANSWERS: Final = 1_000  # of a conversation

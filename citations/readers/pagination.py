@@ -15,7 +15,7 @@ from citations.formats import DocumentFormat
 from citations.readers.headings import PlacedHeading, find_labels, key_of, levels_by_number
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
 
 UNREADABLE: Final = "The document cannot be read: the program that reads it failed."
 MAX_PAGE = 3_000  # characters of a page at most

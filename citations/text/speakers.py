@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from transcripts.text.speakers import LOWER
+from transcripts.text.cues import LOWER
 
 MIN_TURNS: Final = 2  # turns of each of two speakers: a word before colons names nobody
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”, “MAN #2:”. Another word before a full stop ends the sentence

@@ -33,7 +33,7 @@ from transcripts.forms import AddForm, SharedForm, too_large
 from transcripts.library import reading as library
 from transcripts.media import files as media
 from transcripts.models import Collection, Job, Video
-from transcripts.models.job_parts import read_row
+from transcripts.models.jobs import read_row
 from transcripts.tasks import send as send_job
 
 

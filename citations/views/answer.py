@@ -14,9 +14,9 @@ from citations.answers.sections import Section, by_question
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 from citations.stages import stage_name
-from transcripts.core.caller import Caller
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.core.views import events
+from transcripts.core.views.requests import Caller
 from transcripts.text.tokenizer import tokenize
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from citations.views.library_form import SORT_LABELS, LibraryForm
 from transcripts.core import languages
 from transcripts.core.scope import Scope
 from transcripts.core.views.requests import PageRequest, fragment, remember_view, without_empty
-from transcripts.library import activity, channels
-from transcripts.library.channels import Following
+from transcripts.library import activity
+from transcripts.library.activity import Following
 from transcripts.models import Collection, Feed
 
 PAGE_SIZE: Final = 48
@@ -88,9 +88,9 @@ def show_list(
 def _following(listed: Scope, listing: LibraryQuery) -> Following:
     """Return who follows the channel or playlist that alone is listed."""
     if listing.playlist:
-        return channels.of_playlist(listed, listing.playlist, collection=listing.collection)
+        return activity.of_playlist(listed, listing.playlist, collection=listing.collection)
     if listing.channel:
-        return channels.of_channel(listed, listing.channel, collection=listing.collection)
+        return activity.of_channel(listed, listing.channel, collection=listing.collection)
     return Following()
 
 

@@ -8,8 +8,7 @@ from kbsite.cli.terminal import note, say, table_of_sentences
 from kbsite.library.add_report import AddOut, AddReport
 from kbsite.library.jobs import place_text
 from transcripts.models import Job
-from transcripts.models.job_parts import failures
-from transcripts.models.jobs import state_text
+from transcripts.models.jobs import failures, state_text
 from transcripts.schemas import JobOut, JobProblem
 
 PROBLEMS_SHOWN = 20

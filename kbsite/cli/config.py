@@ -11,7 +11,7 @@ from kbsite.cli.terminal import expected_error, note, print_json, table_of_sente
 from kbsite.library.database import open_database
 from kbsite.settings import django as settings
 from kbsite.settings.options import ENV_FILE, OPTIONS, Option, env
-from transcripts.core.redaction import MASK, redact
+from transcripts.core.sanitize import MASK, redact
 
 # Options whose effective value has another name.
 _EFFECTIVE = {"YOUTUBE_KB_DATA_DIR": "DATA_DIR"}

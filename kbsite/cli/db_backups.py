@@ -16,7 +16,7 @@ from kbsite.library.database import open_library
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Retry, Unavailable, UnexpectedError
-from transcripts.core.work.retry import POLICIES
+from transcripts.core.work.models import POLICIES
 from transcripts.models import Video
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds

@@ -32,7 +32,7 @@ from kbsite.library.database import open_database
 from kbsite.postgres import account
 from kbsite.settings import django as settings
 from transcripts.core.errors import KnowledgeBaseError
-from transcripts.core.redaction import redact
+from transcripts.core.sanitize import redact
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import YouTubeGate
 

@@ -17,7 +17,8 @@ from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts.adding import files, storage
 from transcripts.adding.storage import StoredTranscript
-from transcripts.core.errors import CaptionError, InvalidInput, KnowledgeBaseError
+from transcripts.captions.caption_errors import CaptionError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 from transcripts.media import files as media
 from transcripts.models import Collection, Video
 from transcripts.schemas import JobProblem

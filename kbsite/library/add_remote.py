@@ -21,8 +21,7 @@ from kbsite.library.add_report import AddOut, AddReport, Problems
 from kbsite.library.jobs import is_due
 from kbsite.library.operations import POLL_SECONDS, ServerOperations, count_unfinished
 from kbsite.library.progress import TaskProgress
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import InvalidInput, KnowledgeBaseError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, rebuilt
 from transcripts.media import files as media
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 

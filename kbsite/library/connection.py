@@ -11,8 +11,13 @@ import httpx
 from django.conf import settings
 from pydantic import ValidationError
 
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import InvalidInput, KnowledgeBaseError, NotSignedIn, Unavailable
+from transcripts.core.errors import (
+    InvalidInput,
+    KnowledgeBaseError,
+    NotSignedIn,
+    Unavailable,
+    rebuilt,
+)
 from transcripts.schemas import Shape
 
 TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow

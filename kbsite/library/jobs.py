@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from kbsite.library.progress import TaskProgress
 from transcripts.adding import acquisition
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError, rebuilt
 from transcripts.models import Job, WorkerPulse
 from transcripts.schemas import JobOut
 

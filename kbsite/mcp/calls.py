@@ -17,7 +17,7 @@ from kbsite.callers import SignedInCaller
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp import response
 from transcripts.core.access import AccessLevel
-from transcripts.core.actors import Actor, acting
+from transcripts.core.audit import Actor, acting
 from transcripts.core.errors import DatabaseLost, NotSignedIn
 from transcripts.core.locks import release_connection
 

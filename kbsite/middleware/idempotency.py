@@ -31,7 +31,7 @@ from kbsite.models import KeyedRequest
 from kbsite.models.keyed_requests import MAX_KEY
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.headers import header
-from transcripts.core.work.heartbeat import keep_alive
+from transcripts.core.work.models import keep_alive
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"

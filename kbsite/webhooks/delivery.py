@@ -8,7 +8,7 @@ from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import DeliveryQuerySet
 from kbsite.webhooks import messages, receivers, signatures
 from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
-from transcripts.core.work import retry
+from transcripts.core.work.models import next_try
 
 GONE: Final = 410
 
@@ -54,7 +54,7 @@ def _record_failure(delivery: WebhookDelivery, error: ReceiverFailed) -> None:
         webhook.turn_off("The receiver responded with 410: it wants no more messages.")
     else:
         webhook.record_failure(error)
-    until = retry.next_try(error, delivery.attempts)
+    until = next_try(error, delivery.attempts)
     if until is None or not webhook.is_on:
         delivery.fail(error, error.status)
     else:

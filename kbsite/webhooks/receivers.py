@@ -15,7 +15,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError
 
 from kbsite.webhooks.errors import ReceiverFailed
-from transcripts.youtube.public_addresses import NotPublic, connect_publicly, is_public
+from transcripts.youtube.guard import NotPublic, connect_publicly, is_public
 
 MAX_ADDRESS: Final = 2000  # characters
 STEP_SECONDS: Final = 5.0  # for each step of the network

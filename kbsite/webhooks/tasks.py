@@ -7,7 +7,7 @@ from django.conf import settings
 
 from kbsite.models import WebhookDelivery
 from kbsite.webhooks import delivery, messages
-from transcripts.core.work import messages as work
+from transcripts.tasks import nudge, nudge_all
 
 # Receivers may be slow, so threads of the worker are left for other work.
 _sending = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY // 2))
@@ -35,9 +35,9 @@ def sweep() -> None:
 
 def send(row: WebhookDelivery) -> None:
     """Send a delivery to the workers once its row is committed."""
-    work.nudge(deliver, row)
+    nudge(deliver, row)
 
 
 def dispatch() -> None:
     """Send the next deliveries to the workers."""
-    work.sweep(deliver, delivery.next_ones().unsent()[: settings.WORKER_CONCURRENCY])
+    nudge_all(deliver, delivery.next_ones().unsent()[: settings.WORKER_CONCURRENCY])

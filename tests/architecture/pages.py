@@ -19,7 +19,7 @@ from kbsite.errors import status_of
 from kbsite.mcp.tools import all_tools
 from kbsite.pages.glossary import TERMS
 from kbsite.settings.options import OPTIONS
-from transcripts.core import error_codes
+from transcripts.core import errors
 from transcripts.core.access import AccessLevel, needed_by
 from transcripts.core.errors import KnowledgeBaseError
 
@@ -85,7 +85,7 @@ def error_classes() -> list[Any]:
 
 def _errors() -> dict[str, Any]:
     named = {error.code for error in error_classes() if "code" in vars(error)}
-    return {code: error for code, error in error_codes.classes().items() if code in named}
+    return {code: error for code, error in errors.classes().items() if code in named}
 
 
 def _subclasses(error: Any) -> Iterator[Any]:

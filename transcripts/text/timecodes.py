@@ -126,7 +126,14 @@ def parse_target(text: str) -> Target:
     """
     written = text.strip()
     _refuse_tricks(written)
-    return _bare(written) or _address(_split(written))
+    if is_video_id(written):
+        return Target("video", written)
+    name, _, tab = written.partition("/")
+    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
+        return _channel(name, tab)
+    if _PLAYLIST.fullmatch(written):
+        return Target("playlist", written)
+    return _address(_split(written))
 
 
 def parse_web_page(text: str) -> str:
@@ -184,17 +191,6 @@ def _refuse_tricks(written: str) -> None:
             "The address contains a blank, a backslash or a control character.",
             hint="Paste one address only.",
         )
-
-
-def _bare(written: str) -> Target | None:
-    if is_video_id(written):
-        return Target("video", written)
-    name, _, tab = written.partition("/")
-    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
-        return _channel(name, tab)
-    if _PLAYLIST.fullmatch(written):
-        return Target("playlist", written)
-    return None
 
 
 def _split(written: str) -> SplitResult:

@@ -37,7 +37,7 @@ from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
 
 PICTURE_TYPE = "image/webp"  # of ``render``
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs

@@ -33,7 +33,7 @@ from tests.makers import make_cues, make_video
 from transcripts.core.errors import Retry
 from transcripts.core.locks import Lock
 from transcripts.core.scope import Scope
-from transcripts.core.work.retry import POLICIES
+from transcripts.core.work.models import POLICIES
 from transcripts.models import Collection, Transcript, Video
 from transcripts.text.cues import Cue
 

@@ -20,7 +20,7 @@ from tests.makers import make_document, make_source, make_video
 from transcripts.adding import acquisition
 from transcripts.core.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
-from transcripts.models.youtube_gate import OUTAGE_REQUESTS
+from transcripts.models.waiting import OUTAGE_REQUESTS
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def document(
 
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transcripts.youtube.public_addresses.is_public", lambda _: True)
+    monkeypatch.setattr("transcripts.youtube.guard.is_public", lambda _: True)
 
 
 def open_consent(ada: User, client_id: str) -> Any:

@@ -20,6 +20,7 @@ from transcripts.core.audit import Action
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated_error
 from transcripts.core.work.models import QueuedWork
+from transcripts.models import AuditEntry
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
 QUEUED_AT_ONCE = 500  # jobs that one action queues
@@ -62,7 +63,9 @@ def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
                     **{f"{relation.field.name}__in": doomed.values("pk")}
                 )
                 for relation in doomed.model._meta.get_fields(include_hidden=True)
-                if _cascades(relation)
+                if relation.auto_created
+                and not relation.concrete
+                and getattr(relation, "on_delete", None) is CASCADE
             ]
     return {model: count for model, count in counts.items() if count}
 
@@ -86,7 +89,11 @@ class AuditedAdmin(Admin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        audit.record(Action.CHANGE, *_named(obj), fields=_changed(message))
+        parts = message if isinstance(message, list) else []
+        changes = [change for part in parts for change in part.values()]
+        # The fields that the form changed, without their values.
+        fields = [name for each in changes for name in each.get("fields", [each.get("name")])]
+        audit.record(Action.CHANGE, *_named(obj), fields=fields)
         return super().log_change(request, obj, message)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
@@ -240,14 +247,6 @@ def _kind(model: type[Model]) -> str:
     return str(getattr(model, "audit_kind", model._meta.verbose_name_raw))
 
 
-def _changed(message: Any) -> list[str]:
-    """Name the fields that a form changed, without their values."""
-    if not isinstance(message, list):
-        return []
-    changes = [change for part in message for change in part.values()]
-    return [field for change in changes for field in change.get("fields", [change.get("name")])]
-
-
 def may(request: HttpRequest, action: str, model: type[Model]) -> bool:
     """Return whether the user has a permission, such as "change", for a model."""
     codename = get_permission_codename(action, model._meta)
@@ -258,9 +257,20 @@ def words(text: str) -> list[str]:
     return [word[:60] for part in text.split(",") if (word := part.strip())]
 
 
-def _cascades(relation: Any) -> bool:
-    return (
-        relation.auto_created
-        and not relation.concrete
-        and getattr(relation, "on_delete", None) is CASCADE
-    )
+@admin.register(AuditEntry)
+class AuditEntryAdmin(RecordAdmin):
+    list_display = ("at", "who", "what", "collection", "details")
+    list_filter = ("at", "door", "action", "kind")
+    search_fields = ("actor", "thing", "collection")
+
+    @admin.display(description=_("actor"), ordering="actor")
+    def who(self, entry: AuditEntry) -> str:
+        """Show the user with the token, the door, and where the request came from."""
+        return " · ".join(filter(None, (entry.actor, entry.token, entry.door, entry.address)))
+
+    @admin.display(description=_("action"), ordering="action")
+    def what(self, entry: AuditEntry) -> str:
+        return f"{entry.get_action_display()} {_(entry.kind)} {entry.thing}"
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

@@ -1,9 +1,14 @@
-"""The gate to YouTube: it spaces the requests of all workers, and closes after a refusal."""
+"""What jobs wait for: the gate to YouTube, and the workers.
+
+The gate spaces the requests of all workers, and closes after a refusal.
+"""
 
 import random
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import models, transaction
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -12,6 +17,7 @@ from transcripts.core.errors import GateClosed, KnowledgeBaseError
 
 COOL_DOWN_MINUTES = (15, 30, 60, 120)
 OUTAGE_REQUESTS, OUTAGE_MINUTES = 3, 5
+RECENT: Final = timedelta(seconds=45)
 PROBE_SECONDS = 120  # the time that a probe has before the next request
 
 
@@ -69,7 +75,7 @@ class YouTubeGate(models.Model):
             gate = cls._locked()
             now = clock.now()
             if gate.free_at > now:
-                raise _closed(gate)
+                raise gate.closed()
             pause = PROBE_SECONDS if gate.refusals else pace * random.uniform(0.75, 1.25)
             gate.next_at = now + timedelta(seconds=pause)
             gate.save(update_fields=["next_at"])
@@ -121,14 +127,24 @@ class YouTubeGate(models.Model):
     def reopen(cls) -> None:
         """Forget the refusals, because the proxy was changed, or to try now."""
         anew = {
-            "next_at": clock.now(),
             "closed_until": None,
             "refusals": 0,
             "unanswered": 0,
             "reason_code": "",
             "reason": "",
         }
-        cls.objects.update_or_create(pk=1, defaults=anew)
+        cls.objects.update_or_create(pk=1, defaults={"next_at": clock.now(), **anew})
+
+    def closed(self) -> GateClosed:
+        """Return the error that says until when to wait, and why."""
+        when = timezone.localtime(self.free_at)
+        text = f"Requests to YouTube are spaced; the next is at {when:%H:%M:%S}."
+        if self.state == "closed":
+            reason = (
+                "YouTube is refusing this server" if self.refusals else "YouTube cannot be reached"
+            )
+            text = f"{reason}; the queue pauses until {when:%H:%M}."
+        return GateClosed(text, retry_at=int(self.free_at.timestamp()) + 1)
 
     @classmethod
     def _locked(cls) -> "YouTubeGate":
@@ -136,10 +152,38 @@ class YouTubeGate(models.Model):
         return cls.objects.select_for_update().get(pk=1)
 
 
-def _closed(gate: YouTubeGate) -> GateClosed:
-    when = timezone.localtime(gate.free_at)
-    message = f"Requests to YouTube are spaced; the next is at {when:%H:%M:%S}."
-    if gate.state == "closed":
-        reason = "YouTube is refusing this server" if gate.refusals else "YouTube cannot be reached"
-        message = f"{reason}; the queue pauses until {when:%H:%M}."
-    return GateClosed(message, retry_at=int(gate.free_at.timestamp()) + 1)
+class WorkerPulse(models.Model):
+    """When a worker last read the queue, and one last ran the schedule. There is one row."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    seen_at = models.DateTimeField()
+    schedule_ran_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"worker seen {self.seen_at}"
+
+    @classmethod
+    def beat(cls) -> None:
+        """Record that a worker is alive."""
+        cls.objects.update_or_create(pk=1, defaults={"seen_at": Now()})
+
+    @classmethod
+    def record_schedule(cls) -> None:
+        """Record that the schedule runs."""
+        cls.objects.update_or_create(
+            pk=1,
+            defaults={"schedule_ran_at": Now()},
+            create_defaults={"seen_at": Now(), "schedule_ran_at": Now()},
+        )
+
+    @classmethod
+    def schedule_age(cls) -> float | None:
+        """Return the seconds since the schedule last ran; None: it never did."""
+        ages = cls.objects.annotate(age=Now() - F("schedule_ran_at")).values_list("age", flat=True)
+        age = ages.first()
+        return age.total_seconds() if age is not None else None
+
+    @classmethod
+    def is_alive(cls) -> bool:
+        """Return whether a worker read the queue recently."""
+        return cls.objects.filter(seen_at__gte=Now() - RECENT).exists()
