@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from kbsite.accounts import users
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from kbsite.models import SignInLink
 from transcripts.core.errors import Conflict, Forbidden, InvalidInput
 from transcripts.core.translation import translated_error

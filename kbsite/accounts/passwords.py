@@ -16,7 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 
 from kbsite.accounts import sign_in
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Forbidden

@@ -27,7 +27,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from kbsite import health
 from kbsite.accounts import passwords, sign_in
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from kbsite.callers import AnyRequest, SignedInRequest, is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
 from kbsite.extension import package

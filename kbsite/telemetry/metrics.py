@@ -9,6 +9,8 @@ import fcntl
 import itertools
 import os
 import sys
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,7 @@ from django.conf import settings
 from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from transcripts.core import stages
 from transcripts.core.stages import FinishedStage
 from transcripts.core.work.disk import make_private_folder, write_whole
 
@@ -94,6 +97,17 @@ COST: Final = Counter(
     ("model",),
     registry=own,
 )
+
+
+@cache
+def watch(role: str) -> None:
+    """Count the stages of this process, a "server" or a "worker", and trace it if configured.
+
+    Call it before the first connection to the database, which is traced from its beginning.
+    """
+    stages.watchers.append(observe)
+    if settings.OTEL_EXPORTER_OTLP_ENDPOINT:  # else its libraries would only cost time
+        import_module("kbsite.telemetry.traces").start(role)
 
 
 def observe(stage: FinishedStage) -> None:

@@ -26,7 +26,7 @@ WIDTH: Final = 100
 # Each begins before it is known whether these libraries are needed.
 QUICK_TO_START: Final = {
     "transcripts/youtube/__init__.py",
-    "kbsite/telemetry/process.py",
+    "kbsite/telemetry/metrics.py",
     "kbsite/cli/app.py",
 }
 ANSWERING: Final = ("citations/answers/understanding.py", "citations/answers/sections.py")

@@ -53,7 +53,7 @@ from citations.schemas.lectures import SegmentEventOut
 from kbsite import operations
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
-from kbsite.webhooks import delivery, messages
+from kbsite.webhooks import delivery
 from tests.architecture.pages import DOCS
 from tests.kbsite import declared
 from tests.kbsite.mcp_walk import TOOL_CALLS
@@ -865,14 +865,14 @@ def test_a_webhook_is_told_nothing_of_a_foreign_collection(house: House, setting
         job.start()
         job.finish()
         make_source(make_video(house.shelf, key="lecture-2", title=SECRET))
-        messages.distribute()
+        delivery.distribute()
         while rows := list(WebhookDelivery.objects.first_of_each()):
             for row in rows:
                 delivery.perform(row.pk)
         house.owner.memberships.all().delete()
         job.restart(state=Job.State.RUNNING)
         job.finish()
-        messages.distribute()
+        delivery.distribute()
     assert len(hers.got) == 2
     assert SECRET in hers.got[0][0]
     assert not his.got

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from kbsite.middleware import rate_limits
-from tests.kbsite.identity import provider
-from tests.kbsite.identity.provider import Provider
+from tests.kbsite.identity import oidc_standin
+from tests.kbsite.identity.oidc_standin import Provider
 from tests.makers import make_user
 from transcripts.models import AuditEntry, Collection, Membership
 
@@ -20,7 +20,7 @@ CALLBACK = "http://testserver/sign-in/team/done/"
 
 @pytest.fixture(scope="module")
 def team() -> Iterator[Provider]:
-    with provider.running(CALLBACK) as running:
+    with oidc_standin.running(CALLBACK) as running:
         yield running
 
 
@@ -31,8 +31,8 @@ def _configured(team: Provider, settings: Any) -> None:
     app = {
         "provider_id": "team",
         "name": "The Academy",
-        "client_id": provider.CLIENT["id"],
-        "secret": provider.CLIENT["secret"],
+        "client_id": oidc_standin.CLIENT["id"],
+        "secret": oidc_standin.CLIENT["secret"],
         "settings": {"server_url": team.issuer},
     }
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {**about, "APPS": [app]}}

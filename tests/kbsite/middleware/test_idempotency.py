@@ -19,7 +19,7 @@ from citations.errors import ModelError
 from citations.models import Answer, Note
 from citations.notebook import questions
 from citations.schemas.notebook import NoteOut
-from kbsite import tasks
+from kbsite import retention
 from kbsite.api import api
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
 from kbsite.openapi import resolve
@@ -216,7 +216,7 @@ def test_keys_are_forgotten_after_a_day(asking: Client) -> None:
     post(asking, f"{V1}notes", NOTE)
     assert Note.objects.count() == 2
     KeyedRequest.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    tasks.clear()
+    retention.clear()
     assert not KeyedRequest.objects.exists()
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
 
-from kbsite import tasks
+from kbsite import retention
 from kbsite.models import ApiToken
 from kbsite.oauth import connections
 from tests.kbsite.oauth.program import CALLBACK, Program, call, hidden
@@ -491,10 +491,10 @@ def test_expired_tokens_and_what_nobody_connected_are_deleted(ada: User) -> None
     used, unused = Program(), Program()
     used.connect(ada)
     unused.ask(ada)
-    tasks.clear()
+    retention.clear()
     assert ApiToken.objects.count() == 2
     ApiToken.objects.update(created_at=timezone.now() - timedelta(days=2))
     connections.unused_applications()
     assert {token.application.client_id for token in connections.live(ada)} == {used.client_id}
-    tasks.clear()
+    retention.clear()
     assert ApiToken.objects.count() == 1

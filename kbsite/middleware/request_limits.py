@@ -1,5 +1,5 @@
-"""Limits on the size and the time of request bodies, checked before Django stores a whole body on
-the disk.
+"""Limits on the time of request heads, which uvicorn lacks, and on the size and the time of request
+bodies, checked before Django stores a whole body on the disk.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from kbsite import error_page, openapi
 from kbsite.errors import TooSlow
@@ -18,8 +19,45 @@ from transcripts.forms import ALL_FILES_FACTOR
 
 DOCUMENTS_AT_ONCE: Final = 2  # of the largest size
 CREDENTIALS: Final = (b"cookie", b"authorization")
+HEAD_SECONDS: Final = 20.0
 STILL_SECONDS: Final = 30.0  # that may pass without a byte
 LEAST_RATE: Final = 500  # bytes a second after the first ``STILL_SECONDS``, on average
+
+
+class TimedHttpProtocol(HttpToolsProtocol):
+    """uvicorn's protocol, which closes a connection if a request head is not whole in time.
+
+    The time starts with the connection and, after a response, with the next byte. Until that comes,
+    uvicorn's ``timeout_keep_alive`` applies.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self.cycle is not None and self.cycle.response_complete:
+            self._expect_head()
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 def most_bytes(*, is_stranger: bool = False) -> int:
