@@ -5,6 +5,7 @@ from allauth.mfa.base.views import index
 from allauth.mfa.base.views import reauthenticate as reauthenticate_by_code
 from allauth.mfa.recovery_codes import views as recovery
 from django.contrib import admin
+from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from oauth2_provider.views import OAuthServerMetadataView
 
@@ -62,7 +63,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/team/done/", provider.from_provider, _PROVIDER, name="openid_connect_callback"),
     path("sign-in/code/", second_factor.SecondFactor.as_view(), name="mfa_authenticate"),
     path("sign-in/<str:secret>/", views.sign_in_link, name="sign-in-link"),
-    path("sign-out/", views.SignOut.as_view(), name="sign-out"),
+    path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("second-factor/", index, name="mfa_index"),
     path("second-factor/confirm/", reauthenticate, name="account_reauthenticate"),
     path("second-factor/confirm/code/", reauthenticate_by_code, name="mfa_reauthenticate"),

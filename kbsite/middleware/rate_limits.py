@@ -160,11 +160,8 @@ def forget() -> None:
 @cache
 def _limiter(broker: str) -> MovingWindowRateLimiter:
     is_redis = broker.startswith(("redis://", "rediss://"))
-    storage = (
-        storage_from_string(broker, socket_timeout=2)
-        if is_redis
-        else storage_from_string("memory://")
-    )
+    options = {"socket_timeout": 2} if is_redis else {}
+    storage = storage_from_string(broker if is_redis else "memory://", **options)
     if not isinstance(storage, Storage):
         raise TypeError(f"not a storage for counts: {storage!r}")
     return MovingWindowRateLimiter(storage)

@@ -117,40 +117,28 @@ class BodyLimit:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        is_stranger = not any(name in headers for name in CREDENTIALS)
-        body = _Body(receive, send, most_bytes(is_stranger=is_stranger))
+        most = most_bytes(is_stranger=not any(name in headers for name in CREDENTIALS))
+        taken, is_answered = 0, False
+
+        async def receive_some() -> Any:
+            nonlocal taken
+            event = await receive()
+            taken += len(event.get("body", b""))
+            # Over the limit, the client counts as gone: Django drops what it has stored.
+            return {"type": "http.disconnect"} if taken > most else event
+
+        async def send_and_note(event: Any) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(event)
+
         length = headers.get(b"content-length", b"")
         # The web server refuses any other text, or its bytes are counted.
-        if length.isdigit() and len(length) < 20 and int(length) > body.most:
-            await error_page.refuse(_too_large(body.most), scope, send)
-            return
-        await self._application(scope, body.receive, body.send)
-        if body.is_over and not body.is_answered:
-            await error_page.refuse(_too_large(body.most), scope, send)
-
-
-class _Body:
-    """A request's body, whose bytes are counted, and whether a response has begun."""
-
-    def __init__(self, receive: Any, send: Any, most: int) -> None:
-        self._receive, self._send = receive, send
-        self.most = most  # bytes
-        self.taken = 0
-        self.is_answered = False
-
-    @property
-    def is_over(self) -> bool:
-        return self.taken > self.most
-
-    async def receive(self) -> Any:
-        event = await self._receive()
-        self.taken += len(event.get("body", b""))
-        # Over the limit, the client counts as gone: Django drops what it has stored.
-        return {"type": "http.disconnect"} if self.is_over else event
-
-    async def send(self, event: Any) -> None:
-        self.is_answered = True
-        await self._send(event)
+        is_long = length.isdigit() and len(length) < 20 and int(length) > most
+        if not is_long:
+            await self._application(scope, receive_some, send_and_note)
+        if is_long or (taken > most and not is_answered):
+            await error_page.refuse(_too_large(most), scope, send)
 
 
 def _too_large(most: int) -> TooLarge:

@@ -214,23 +214,16 @@ def _parameter(declared: Schema, schemas: Schema, place: str) -> Field:
 def _field(name: str, schema: Schema, schemas: Schema, *, is_required: bool = False) -> Field:
     plain = resolve(schema, schemas)
     items = resolve(plain.get("items", {}), schemas)
-    default = schema.get("default")
+    default, kind = schema.get("default"), _name_of_type(plain)
     return Field(
         name=name,
-        type=_type(plain, items),
+        type=kind if kind != "array" else f"list of {_name_of_type(items)}" if items else "list",
         about=schema.get("description", "") or plain.get("description", ""),
         is_required=is_required,
         default="" if default in (None, "", [], {}) else json.dumps(default, ensure_ascii=False),
         choices=tuple(str(choice) for choice in plain.get("enum", items.get("enum", ()))),
         is_many=plain.get("type") == "array",
     )
-
-
-def _type(schema: Schema, items: Schema) -> str:
-    kind = _name_of_type(schema)
-    if kind != "array":
-        return kind
-    return f"list of {_name_of_type(items)}" if items else "list"
 
 
 def _name_of_type(schema: Schema) -> str:

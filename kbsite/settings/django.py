@@ -1,6 +1,7 @@
 """Django's settings, and those of the whole installation."""
 
 import secrets
+from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -43,25 +44,21 @@ PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
 def _stored_secret_key() -> str:
     path = DATA_DIR / "secret_key"
     try:
-        return path.read_text() if path.is_file() else _make_secret_key(path)
+        if not path.is_file():
+            make_private_folder(DATA_DIR)
+            fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(50))
+            try:
+                with suppress(FileExistsError):  # of processes that start at once, the first wins
+                    path.hardlink_to(fresh)
+            finally:
+                fresh.unlink()
+        return path.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
             f"YOUTUBE_KB_DATA_DIR cannot be {str(DATA_DIR)!r}: {error.strerror}"
         ) from error
-
-
-def _make_secret_key(path: Path) -> str:
-    make_private_folder(path.parent)
-    fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
-    fresh.touch(mode=0o600)
-    fresh.write_text(secrets.token_urlsafe(50))
-    try:
-        path.hardlink_to(fresh)  # of processes that start at once, the first wins
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
-    return path.read_text()
 
 
 _secret_key = option(

@@ -42,17 +42,6 @@ def _take_slot() -> int:
     raise AssertionError("there is always another slot")
 
 
-def _reserve(slot: int) -> None:
-    """Write the files of a slot in full, unless they are there.
-
-    They are mapped into memory: where a full disk had no room for a page, the process would die.
-    """
-    for kind in KINDS:
-        path = FOLDER / f"{kind}_{slot}.db"
-        if not _is_readable(path):
-            write_whole(path, bytes(RESERVED))
-
-
 def _is_readable(path: Path) -> bool:
     """Tell whether a file is whole: a power cut may have left half of a page."""
     with contextlib.suppress(Exception):
@@ -66,7 +55,11 @@ def _is_readable(path: Path) -> bool:
 def _share_counts() -> None:
     with contextlib.suppress(OSError):  # a full disk: this process counts for itself
         slot = _take_slot()
-        _reserve(slot)
+        # They are mapped into memory, so they are written in full: where a full disk had no room
+        # for a page, the process would die.
+        for path in (FOLDER / f"{kind}_{slot}.db" for kind in KINDS):
+            if not _is_readable(path):
+                write_whole(path, bytes(RESERVED))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(FOLDER)
         values.ValueClass = values.MultiProcessValue(lambda: slot)
 

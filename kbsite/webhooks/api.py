@@ -157,10 +157,10 @@ def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
 
 def described_messages() -> dict[str, Any]:
     """Describe the messages in the terms of OpenAPI."""
-    return {kind.value: {"post": _described(kind)} for kind in WebhookKind}
+    return {kind.value: {"post": _described_message(kind)} for kind in WebhookKind}
 
 
-def _described(kind: WebhookKind) -> dict[str, Any]:
+def _described_message(kind: WebhookKind) -> dict[str, Any]:
     shape = "JobOut" if kind.startswith("job.") else "SourceOut"
     properties = {
         "type": {"const": kind.value},

@@ -58,7 +58,15 @@ from tests.architecture.pages import DOCS
 from tests.kbsite import declared
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
-from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video, token_client
+from tests.makers import (
+    SENTENCES,
+    make_cues,
+    make_source,
+    make_user,
+    make_video,
+    signed_in,
+    token_client,
+)
 from tests.webhook_receiver import WebhookReceiver
 from transcripts.core.access import AccessLevel
 from transcripts.media import files as media
@@ -82,7 +90,10 @@ class Door:
     route: str
     kind: str = "thing"
     body: dict[str, Any] = field(default_factory=dict)
-    json: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        return self.route.startswith("api/") and not self.route.endswith("/files")
 
     def __str__(self) -> str:
         return f"{self.method} /{self.route}"
@@ -271,7 +282,6 @@ OPERATIONS = [
         "api/v1/sources",
         "thing",
         {"url": "https://youtu.be/dQw4w9WgXcQ", "collection": "secrets"},
-        json=True,
     ),
     Door("GET", "api/v1/sources", "list"),
     Door("POST", "api/v1/sources/files", "thing", {"collection": "secrets"}),
@@ -280,7 +290,6 @@ OPERATIONS = [
         "api/v1/sources/captions",
         "thing",
         {"url": "dQw4w9WgXcQ", "captions": "0:01\nHello\n", "collection": "secrets"},
-        json=True,
     ),
     Door("GET", "api/v1/jobs", "list"),
     Door("GET", "api/v1/jobs/<job_id>"),
@@ -295,21 +304,15 @@ OPERATIONS = [
     Door("POST", "api/v1/sources/<source_id>/index"),
     Door("GET", "api/v1/sources/<source_id>/guide"),
     Door("DELETE", "api/v1/sources/<source_id>"),
-    Door(
-        "PUT",
-        "api/v1/marks",
-        "note",
-        {"query": "networks", "chunk": "{chunks}", "right": True},
-        json=True,
-    ),
+    Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}),
     Door("DELETE", "api/v1/marks", "note"),
     Door("GET", "api/v1/marks", "list"),
-    Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}, json=True),
+    Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}),
     Door("GET", "api/v1/sessions", "list"),
     Door("GET", "api/v1/sessions/<session_id>"),
     Door("DELETE", "api/v1/sessions/<session_id>"),
-    Door("POST", "api/v1/sessions/<session_id>/segments", "thing", {"text": "Hello."}, json=True),
-    Door("POST", "api/v1/sessions/<session_id>/replay", "thing", {"position": 1}, json=True),
+    Door("POST", "api/v1/sessions/<session_id>/segments", "thing", {"text": "Hello."}),
+    Door("POST", "api/v1/sessions/<session_id>/replay", "thing", {"position": 1}),
     Door("POST", "api/v1/sessions/<session_id>/end"),
     Door("POST", "api/v1/sessions/<session_id>/recording"),
     Door("POST", "api/v1/sessions/<session_id>/look-up"),
@@ -322,7 +325,6 @@ OPERATIONS = [
         "api/v1/rag/query",
         "thing",
         {"session_id": "{lecture}", "transcript_text": "Hello.", "window_index": 7},
-        json=True,
     ),
     Door("GET", "api/v1/citations/<citation_id>"),
     Door(
@@ -330,58 +332,45 @@ OPERATIONS = [
         "api/v1/verify",
         "note",
         {"quote": "Nobody outside may read what is confidential.", "source_id": "{source}"},
-        json=True,
     ),
     Door(
-        "POST",
-        "api/v1/ask",
-        "note",
-        {"question": "What is confidential?", "collection": "secrets"},
-        json=True,
+        "POST", "api/v1/ask", "note", {"question": "What is confidential?", "collection": "secrets"}
     ),
     Door("GET", "api/v1/conversations", "list"),
     Door("GET", "api/v1/conversations/<conversation_id>"),
-    Door(
-        "PATCH", "api/v1/conversations/<conversation_id>", "thing", {"title": "Renamed"}, json=True
-    ),
+    Door("PATCH", "api/v1/conversations/<conversation_id>", "thing", {"title": "Renamed"}),
     Door("DELETE", "api/v1/conversations/<conversation_id>"),
     Door("GET", "api/v1/conversations/<conversation_id>/export"),
     Door("GET", "api/v1/answers/<answer_id>"),
     Door("POST", "api/v1/answers/<answer_id>/again"),
-    Door("PUT", "api/v1/answers/<answer_id>/feedback", "thing", {"feedback": 1}, json=True),
+    Door("PUT", "api/v1/answers/<answer_id>/feedback", "thing", {"feedback": 1}),
     Door("GET", "api/v1/quotations/<quotation_id>"),
     Door("GET", "api/v1/notes", "list"),
-    Door("POST", "api/v1/notes", "thing", {"text": "New.", "collection": "secrets"}, json=True),
+    Door("POST", "api/v1/notes", "thing", {"text": "New.", "collection": "secrets"}),
     Door("GET", "api/v1/notes/<note_id>"),
-    Door("PUT", "api/v1/notes/<note_id>", "thing", {"text": "Changed."}, json=True),
+    Door("PUT", "api/v1/notes/<note_id>", "thing", {"text": "Changed."}),
     Door("DELETE", "api/v1/notes/<note_id>"),
     Door("GET", "api/v1/webhooks", "list"),
-    Door(
-        "POST",
-        "api/v1/webhooks",
-        "own",
-        {"url": "https://example.org/", "events": ["job.done"]},
-        json=True,
-    ),
+    Door("POST", "api/v1/webhooks", "own", {"url": "https://example.org/", "events": ["job.done"]}),
     Door("GET", "api/v1/webhooks/<webhook_id>"),
-    Door("PATCH", "api/v1/webhooks/<webhook_id>", "thing", {"description": "New"}, json=True),
+    Door("PATCH", "api/v1/webhooks/<webhook_id>", "thing", {"description": "New"}),
     Door("DELETE", "api/v1/webhooks/<webhook_id>"),
     Door("POST", "api/v1/webhooks/<webhook_id>/secret"),
     Door("POST", "api/v1/webhooks/<webhook_id>/test"),
     Door("GET", "api/v1/webhooks/<webhook_id>/deliveries"),
-    Door("POST", "api/v1/archives", "note", {"collection": "secrets"}, json=True),
+    Door("POST", "api/v1/archives", "note", {"collection": "secrets"}),
     Door("GET", "api/v1/archives/<archive_id>"),
     Door("GET", "api/v1/archives/<archive_id>/file"),
     Door("DELETE", "api/v1/archives/<archive_id>"),
     Door("GET", "api/v1/highlights", "list"),
-    Door("POST", "api/v1/highlights", "note", {"source_id": "{book}", "quote": SECRET}, json=True),
+    Door("POST", "api/v1/highlights", "note", {"source_id": "{book}", "quote": SECRET}),
     Door("GET", "api/v1/highlights/export", "list"),
-    Door("POST", "api/v1/highlights/import", "own", {"items": []}, json=True),
+    Door("POST", "api/v1/highlights/import", "own", {"items": []}),
     Door("GET", "api/v1/highlights/<highlight_id>"),
-    Door("PUT", "api/v1/highlights/<highlight_id>", "thing", {"color": "blue"}, json=True),
+    Door("PUT", "api/v1/highlights/<highlight_id>", "thing", {"color": "blue"}),
     Door("DELETE", "api/v1/highlights/<highlight_id>"),
     Door("GET", "api/v1/shared-links", "list"),
-    Door("POST", "api/v1/shared-links", "note", {"highlight_id": "{highlight}"}, json=True),
+    Door("POST", "api/v1/shared-links", "note", {"highlight_id": "{highlight}"}),
     Door("DELETE", "api/v1/shared-links/<link_id>"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/docs/<slug:slug>", "list"),
@@ -399,35 +388,20 @@ CONTENT = [
         if name != "sources"
     ),
     Door("GET", "api/content/sources/(?P<uuid>[0-9a-f-]{36})/"),
-    Door("POST", "api/content/collections/", "own", {"name": "New", "slug": "new"}, json=True),
-    Door(
-        "PATCH",
-        "api/content/collections/(?P<pk>[0-9]{1,18})/",
-        "thing",
-        {"name": "Renamed"},
-        json=True,
-    ),
+    Door("POST", "api/content/collections/", "own", {"name": "New", "slug": "new"}),
+    Door("PATCH", "api/content/collections/(?P<pk>[0-9]{1,18})/", "thing", {"name": "Renamed"}),
     Door("DELETE", "api/content/collections/(?P<pk>[0-9]{1,18})/"),
     Door(
         "POST",
         "api/content/memberships/",
         "thing",
         {"collection": "secrets", "user": "outsider", "role": "viewer"},
-        json=True,
     ),
-    Door(
-        "PATCH",
-        "api/content/memberships/(?P<pk>[0-9]{1,18})/",
-        "thing",
-        {"role": "owner"},
-        json=True,
-    ),
+    Door("PATCH", "api/content/memberships/(?P<pk>[0-9]{1,18})/", "thing", {"role": "owner"}),
     Door("DELETE", "api/content/memberships/(?P<pk>[0-9]{1,18})/"),
-    Door(
-        "PATCH", "api/content/videos/(?P<pk>[0-9]{1,18})/", "thing", {"title": "Renamed"}, json=True
-    ),
+    Door("PATCH", "api/content/videos/(?P<pk>[0-9]{1,18})/", "thing", {"title": "Renamed"}),
     Door("DELETE", "api/content/videos/(?P<pk>[0-9]{1,18})/"),
-    Door("PATCH", "api/content/feeds/(?P<pk>[0-9]{1,18})/", "thing", {"newest": 3}, json=True),
+    Door("PATCH", "api/content/feeds/(?P<pk>[0-9]{1,18})/", "thing", {"newest": 3}),
     Door("DELETE", "api/content/feeds/(?P<pk>[0-9]{1,18})/"),
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
@@ -569,50 +543,25 @@ class House:
 
     def path(self, door: Door, *, absent: bool = False) -> str:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
-        ids = self.ids_of(absent=absent)
-        kind = next(
-            (name for name in KINDS if f"{name}/<" in door.route or f"{name}/(" in door.route), ""
-        )
-        filled = door.route.replace("<path:video_id>", str(ids["key"])).replace(
-            "<job_id>", str(ids["jobs"])
-        )
-        for gap, name in (
-            ("<uuid:lecture_id>", "lecture"),
-            ("<session_id>", "lecture"),
-            ("<feed_id>", "feeds"),
-            ("<citation_id>", "citation"),
-            ("<uuid:citation_id>", "citation"),
-        ):
-            filled = filled.replace(gap, str(ids[name]))
-        for name in MINE:
-            filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(
-                f"<uuid:{name}_id>", str(ids[name])
-            )
-        if any(part in door.route for part in ("/pages/", "/contents/", "/file/")):
-            filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace(
-                "<int:number>", "1"
-            )
-        if (door.method, door.route) == (
-            "DELETE",
-            "api/v1/sources/<source_id>",
-        ):  # a recording goes with its video alone
-            filled = filled.replace("<source_id>", str(ids["book"]))
-        for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
-            filled = filled.replace(gap, str(ids["source"]))
-        filled = (
-            filled.replace("<str:secret>", "nothing")
-            .replace("docs/<slug:slug>", "docs/search")
-            .replace("highlights/export/<slug:form>", "highlights/export/jsonld")
-            .replace("<slug:form>", "md")
-            .replace("<str:form>", "vtt")
-            .replace("<str:reference>", str(ids["item"]))
-            .replace("<int:index>", "0")
-            .replace("<int:user>", str(ids["user"]))
-        )
-        if kind:
-            filled = filled.replace("<int:pk>", str(ids[kind])).replace(
-                "(?P<pk>[0-9]{1,18})", str(ids[kind])
-            )
+        ids, route = self.ids_of(absent=absent), door.route
+        kinds = [name for name in KINDS if f"{name}/<" in route or f"{name}/(" in route]
+        is_paged = any(part in route for part in ("/pages/", "/contents/", "/file/"))
+        # A recording goes with its video alone.
+        is_book = is_paged or str(door) == "DELETE /api/v1/sources/<source_id>"
+        form = "vtt" if "<str:form>" in route else "md"
+        form = "jsonld" if "highlights/export" in route else form
+        values = {
+            **{f"{name}_id": ids[name] for name in (*MINE, "citation")},
+            **{"lecture_id": ids["lecture"], "session_id": ids["lecture"]},
+            **{"video_id": ids["key"], "job_id": ids["jobs"], "feed_id": ids["feeds"]},
+            **{"source_id": ids["book" if is_book else "source"], "uuid": ids["source"]},
+            **{"pk": ids[kinds[0]] if kinds else "", "user": ids["user"], "secret": "nothing"},
+            **{"number": 1, "index": 0, "reference": ids["item"]},
+            "slug": "search",
+            "form": form,
+        }
+        gap = r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)"
+        filled = re.sub(gap, lambda match: str(values[match[1] or match[2]]), route)
         query = next((query for word, query in QUERIES.items() if word in str(door)), "")
         return f"/{filled}{query.format(**ids)}"
 
@@ -629,7 +578,7 @@ class House:
         }
         if "sources/files" in door.route:
             body["files"] = _file()
-        options: dict[str, Any] = {"content_type": "application/json"} if door.json else {}
+        options: dict[str, Any] = {"content_type": "application/json"} if door.is_json else {}
         if "chunks" in door.route or door.route.endswith(">/search/"):
             options["headers"] = {
                 "HX-Request": "true"
@@ -785,14 +734,6 @@ def make_guide(source: Source) -> None:
         items=guide.as_json(),
         made_at=timezone.now(),
     )
-
-
-def signed_in(user: User | None) -> Client:
-    """Make a browser of a user, or of a stranger; the CSRF token is another matter."""
-    client = Client(raise_request_exception=True)
-    if user is not None:
-        client.force_login(user)
-    return client
 
 
 def body_of(response: Any) -> str:

@@ -15,7 +15,6 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db.models import F, Model
-from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, Grant, IDToken, RefreshToken
 
@@ -33,7 +32,7 @@ from citations.models import (
 from kbsite import retention
 from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
 from kbsite.retention import ENDINGS, KEPT, KEPT_FILES, Ending
-from tests.makers import embed, make_source, make_user, make_video
+from tests.makers import embed, make_source, make_user, make_video, signed_in
 from transcripts.models import AuditEntry, Collection, Feed, Job, JobFile, MediaFile
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "operating.md"
@@ -49,8 +48,7 @@ def named(beginning: str) -> Ending:
 
 
 def make_session(user: User, collection: Collection) -> Model:
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     return Session.objects.get(pk=browser.session.session_key)
 
 
@@ -322,11 +320,7 @@ def test_many_rows_go_in_batches_within_the_time_of_one_run(
 
 
 def test_what_cannot_be_cleared_holds_up_nothing_else(
-    owner: User,
-    collection: Collection,
-    settings: Any,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    owner: User, settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.DATA_DIR = tmp_path
     (tmp_path / "cache").mkdir()

@@ -54,12 +54,7 @@ CITED = ("sessions/{session_id}/citations", "citations/{citation_id}", "quotatio
 
 
 @pytest.fixture
-def user(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def things(user: User, collection: Collection) -> dict[str, Any]:
+def things(owner: User, collection: Collection) -> dict[str, Any]:
     """One of each kind, by the names of the walk."""
     video = make_video(collection)
     make_user("grace")
@@ -78,7 +73,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "quote": "Networks learn.",
         "snippet": "Networks learn.",
     }
-    conversation = Conversation.objects.create(collection=collection, owner=user, title="Networks")
+    conversation = Conversation.objects.create(collection=collection, owner=owner, title="Networks")
     answer = Answer.objects.create(
         conversation=conversation,
         ordinal=1,
@@ -86,22 +81,22 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         state=AnswerState.ANSWERED,
     )
     at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
-    highlight = Highlight.objects.create(source=source, author=user, **at)
+    highlight = Highlight.objects.create(source=source, author=owner, **at)
     Collection.objects.filter(pk=collection.pk).update(allows_links=True)
     return {
-        "webhook": Webhook.objects.create(user=user, url="https://example.org/").uuid,
+        "webhook": Webhook.objects.create(user=owner, url="https://example.org/").uuid,
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=source, **at).uuid,
         "note": Note.objects.create(
-            collection=collection, author=user, title="Networks", text="They learn."
+            collection=collection, author=owner, title="Networks", text="They learn."
         ).uuid,
         "highlight": highlight.uuid,
         "link": SharedLink.objects.create(
-            highlight=highlight, author=user, expires_at=timezone.now() + timedelta(days=1)
+            highlight=highlight, author=owner, expires_at=timezone.now() + timedelta(days=1)
         ).uuid,
         "archive": Archive.objects.create(
-            owner=user, collections=[collection.pk], state="done"
+            owner=owner, collections=[collection.pk], state="done"
         ).uuid,
         "said": SENTENCES[0],
         "session": session.uuid,
@@ -114,7 +109,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "slug": collection.slug,
         "username": "grace",
         "collection": collection.pk,
-        "membership": Membership.objects.get(collection=collection, user=user).pk,
+        "membership": Membership.objects.get(collection=collection, user=owner).pk,
         "video": video.pk,
         "video_id": video.key,
         "transcript": video.transcripts.get().pk,
@@ -161,11 +156,11 @@ def test_every_resource_of_the_content_is_described() -> None:
     "operation", OPERATIONS, ids=lambda operation: f"{operation.method} {operation.path}"
 )
 def test_every_call_of_the_walk_is_a_good_one_and_sends_what_is_declared(
-    user: User, things: dict[str, Any], settings: Any, operation: Any
+    owner: User, things: dict[str, Any], settings: Any, operation: Any
 ) -> None:
     settings.API_CALLS_PER_MINUTE = settings.QUESTIONS_PER_MINUTE = 600
     settings.ADDITIONS_PER_MINUTE = 600
-    token, text = ApiToken.issue(user, name="walk", access=AccessLevel.MANAGE)
+    token, text = ApiToken.issue(owner, name="walk", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
 
     def walk(**headers: str) -> Any:
@@ -195,9 +190,9 @@ def test_every_call_of_the_walk_is_a_good_one_and_sends_what_is_declared(
     ids=lambda operation: f"{operation.method} {operation.path}",
 )
 def test_what_is_declared_to_take_a_version_refuses_another(
-    user: User, things: dict[str, Any], operation: Any
+    owner: User, things: dict[str, Any], operation: Any
 ) -> None:
-    token, text = ApiToken.issue(user, name="walk", access=AccessLevel.MANAGE)
+    token, text = ApiToken.issue(owner, name="walk", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     client = Client(headers={"Authorization": f"Bearer {text}", "If-Match": '"another"'})
     response = call(client, operation, **things)
@@ -209,12 +204,12 @@ def test_what_is_declared_to_take_a_version_refuses_another(
 
 
 def test_each_header_of_a_refusal_is_sent_in_some_case(
-    user: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+    owner: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = Program()
-    tokens = program.exchange(program.ask(user, {"access": "read"}, resource="")).json()
+    tokens = program.exchange(program.ask(owner, {"access": "read"}, resource="")).json()
     reading = Client(headers={"Authorization": f"Bearer {tokens['access_token']}"})
-    asking = token_client(user)
+    asking = token_client(owner)
     asking.raise_request_exception = False
     answers = [Client().get(f"{V1}youtube"), reading.post(f"{CONTENT}collections/")]
     with monkeypatch.context() as patch:
@@ -253,9 +248,9 @@ def _lose_database() -> None:
     ],
 )
 def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
-    user: User, things: dict[str, Any], phase: str, part: str, known: bool
+    owner: User, things: dict[str, Any], phase: str, part: str, known: bool
 ) -> None:
-    token, text = ApiToken.issue(user, name="fuzz", access=AccessLevel.MANAGE)
+    token, text = ApiToken.issue(owner, name="fuzz", access=AccessLevel.MANAGE)
     Webhook.objects.update(token=token)
     headers = {"Authorization": f"Bearer {text}"}
     document = Client(headers=headers).get(f"{V1}openapi.json").json()

@@ -107,19 +107,19 @@ def test_foreign_events_are_never_told(webhook: Webhook, receiver: WebhookReceiv
 
 
 def test_a_collection_that_was_withdrawn_is_silent_though_its_message_waits(
-    webhook: Webhook, receiver: WebhookReceiver, collection: Collection, user: User
+    webhook: Webhook, receiver: WebhookReceiver, collection: Collection, owner: User
 ) -> None:
     make_job(collection).finish()
     delivery.distribute()
     assert WebhookDelivery.objects.count() == 1
-    user.memberships.all().delete()
+    owner.memberships.all().delete()
     work()
     assert not receiver.got
     assert not WebhookDelivery.objects.exists()
 
 
 def test_a_locked_account_hears_nothing(
-    webhook: Webhook, receiver: WebhookReceiver, collection: Collection, user: User
+    webhook: Webhook, receiver: WebhookReceiver, collection: Collection
 ) -> None:
     User.objects.update(is_active=False)
     make_job(collection).finish()
@@ -128,13 +128,13 @@ def test_a_locked_account_hears_nothing(
 
 
 def test_a_tokens_webhook_reaches_as_far_as_the_token_and_as_long(
-    user: User, receiver: WebhookReceiver, collection: Collection, settings: Any
+    owner: User, receiver: WebhookReceiver, collection: Collection, settings: Any
 ) -> None:
     settings.WEBHOOK_PRIVATE_ADDRESSES = True
     second = Collection.objects.create(name="Second", slug="second")
-    second.memberships.create(user=user, role=Role.OWNER)
-    token, _ = ApiToken.issue(user, name="t", access=AccessLevel.MANAGE, collections=(second,))
-    caller = SignedInCaller(user, scope_of(user, token), token)
+    second.memberships.create(user=owner, role=Role.OWNER)
+    token, _ = ApiToken.issue(owner, name="t", access=AccessLevel.MANAGE, collections=(second,))
+    caller = SignedInCaller(owner, scope_of(owner, token), token)
     registry.make(caller, url=receiver.url, events=list(WebhookKind))
     make_job(collection).finish()
     make_job(second).finish()
@@ -274,14 +274,14 @@ def test_what_another_process_sends_is_not_sent_twice(
     assert len(receiver.got) == 1
 
 
-def test_a_deleted_user_leaves_no_webhook(webhook: Webhook, user: User) -> None:
+def test_a_deleted_user_leaves_no_webhook(webhook: Webhook, owner: User) -> None:
     registry.make_test(webhook)
-    user.delete()
+    owner.delete()
     assert not Webhook.objects.exists()
     assert not WebhookDelivery.objects.exists()
 
 
-def test_one_receiver_gets_one_message_at_a_time(webhook: Webhook, user: User) -> None:
+def test_one_receiver_gets_one_message_at_a_time(webhook: Webhook) -> None:
     first = registry.make_test(webhook)
     registry.make_test(webhook)
     other = make_user("grace")
