@@ -271,11 +271,7 @@ def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) ->
 @pytest.mark.parametrize("resource", RESOURCES)
 @pytest.mark.parametrize("form", ["json", "api"])
 def test_the_number_of_queries_does_not_grow_with_the_rows(
-    asking: Client,
-    owner: User,
-        resource: str,
-    form: str,
-    django_assert_max_num_queries: Any,
+    asking: Client, owner: User, resource: str, form: str, django_assert_max_num_queries: Any
 ) -> None:
     for n in range(12):
         shelf = Collection.objects.create(name=f"C{n}", slug=f"c{n}")
@@ -390,9 +386,7 @@ def test_a_token_limited_to_collections_makes_none(owner: User, collection: Coll
     )
 
 
-def test_an_owner_adds_members_changes_their_role_and_removes_them(
-    asking: Client
-) -> None:
+def test_an_owner_adds_members_changes_their_role_and_removes_them(asking: Client) -> None:
     make_user("grace")
     response = send(
         asking,
@@ -609,9 +603,7 @@ def test_data_keeps_the_strict_policy(asking: Client) -> None:
     assert "unsafe" not in asking.get(f"{ROOT}videos/")["Content-Security-Policy"]
 
 
-def test_a_browsable_page_names_no_user_of_another_collection(
-    client: Client, owner: User
-) -> None:
+def test_a_browsable_page_names_no_user_of_another_collection(client: Client, owner: User) -> None:
     make_user("somebody-else")
     client.force_login(owner)
     assert (
@@ -777,9 +769,7 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, collection: Collec
         "application/json; indent=9999",
     ],
 )
-def test_no_wish_for_a_form_breaks_an_answer(
-    asking: Client, accept: str
-) -> None:
+def test_no_wish_for_a_form_breaks_an_answer(asking: Client, accept: str) -> None:
     assert asking.get(f"{ROOT}videos/", headers={"Accept": accept}).status_code in (200, 406)
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from kbsite.middleware import rate_limits
 from tests.instance import redis_server
-from tests.kbsite.api_walk import V1
+from tests.kbsite.declared import V1
 from tests.makers import signed_in, token_client
 
 
