@@ -28,6 +28,14 @@ def work() -> None:
             delivery.perform(row.pk)
 
 
+def sent_test(webhook: Webhook) -> WebhookDelivery:
+    """Do what the workers would do with a test message."""
+    row = registry.make_test(webhook)
+    work()
+    row.refresh_from_db()
+    return row
+
+
 def make_job(collection: Collection, target: str = "abc") -> Job:
     job = Job.objects.create(collection=collection, kind="video", target=target)
     job.start()
@@ -73,8 +81,7 @@ def test_only_the_events_that_were_asked_for_are_told(
 
 
 def test_another_secret_does_not_verify(webhook: Webhook, receiver: WebhookReceiver) -> None:
-    registry.make_test(webhook)
-    work()
+    sent_test(webhook)
     other = Webhook(uuid=webhook.uuid, generation=2).secret
     with pytest.raises(WebhookVerificationError):
         receiver.messages(other)
@@ -86,13 +93,11 @@ def test_for_a_day_a_rotated_secret_verifies_beside_the_new_one(
 ) -> None:
     old = webhook.secret
     registry.rotate(webhook)
-    registry.make_test(webhook)
-    work()
+    sent_test(webhook)
     assert receiver.messages(old) == receiver.messages(webhook.secret)
     Webhook.objects.update(rotated_at=timezone.now() - timedelta(hours=25))
     receiver.got.clear()
-    registry.make_test(webhook)
-    work()
+    sent_test(webhook)
     with pytest.raises(WebhookVerificationError):
         receiver.messages(old)
 
@@ -150,9 +155,7 @@ def test_a_receiver_that_fails_is_tried_again_with_the_same_id(
     webhook: Webhook, receiver: WebhookReceiver
 ) -> None:
     receiver.answer = 500
-    row = registry.make_test(webhook)
-    work()
-    row.refresh_from_db()
+    row = sent_test(webhook)
     assert (row.state, row.status, row.attempts) == ("queued", 500, 1)
     assert row.run_after
     assert timedelta(seconds=20) < row.run_after - timezone.now() < timedelta(minutes=2)
@@ -182,8 +185,7 @@ def test_days_of_failure_turn_a_webhook_off_and_say_why(
     receiver.answer = 500
     Webhook.objects.update(failing_since=timezone.now() - timedelta(days=6))
     registry.make_test(webhook)
-    registry.make_test(webhook)
-    work()
+    sent_test(webhook)
     webhook.refresh_from_db()
     assert not webhook.is_on
     assert "No message has arrived for 5 days" in webhook.off_reason
@@ -202,8 +204,7 @@ def test_a_receiver_that_is_gone_is_asked_no_more(
     webhook: Webhook, receiver: WebhookReceiver
 ) -> None:
     receiver.answer = 410
-    registry.make_test(webhook)
-    work()
+    sent_test(webhook)
     webhook.refresh_from_db()
     assert (webhook.is_on, len(receiver.got)) == (False, 1)
 
@@ -213,18 +214,14 @@ def test_a_redirect_is_not_followed(
     webhook: Webhook, receiver: WebhookReceiver, status: int
 ) -> None:
     receiver.answer = status
-    row = registry.make_test(webhook)
-    work()
-    row.refresh_from_db()
+    row = sent_test(webhook)
     assert (len(receiver.got), row.state, row.status) == (1, "queued", status)
 
 
 def test_an_answer_without_end_is_not_read(webhook: Webhook, receiver: WebhookReceiver) -> None:
     receiver.answer = "endless"
-    row = registry.make_test(webhook)
     begun = time.monotonic()
-    work()
-    row.refresh_from_db()
+    row = sent_test(webhook)
     assert (row.state, time.monotonic() - begun < 3) == ("done", True)
 
 
@@ -233,10 +230,8 @@ def test_a_slow_trickle_is_cut_off(
 ) -> None:
     monkeypatch.setattr(receivers, "ALL_SECONDS", 0.5)
     receiver.answer = "trickle"
-    row = registry.make_test(webhook)
     begun = time.monotonic()
-    work()
-    row.refresh_from_db()
+    row = sent_test(webhook)
     assert (row.error_code, time.monotonic() - begun < 3) == ("receiver_failed", True)
 
 
