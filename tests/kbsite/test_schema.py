@@ -32,7 +32,8 @@ from transcripts.models import YouTubeGate
 
 ALL = "/"
 CONTENT = "/api/content/"
-API = [*doors.OPERATIONS, *doors.CONTENT]
+# A page of the reference has forms, and with them another token each time.
+API = [door for door in (*doors.OPERATIONS, *doors.CONTENT) if "<slug" not in door.route]
 OF_ALL_LISTS = (
     *("limit", "offset", "fields", "sort", "created_at", HEADER),
     *("If-Match", "If-None-Match"),
@@ -69,8 +70,7 @@ def test_the_walk_knows_every_operation_that_is_described() -> None:
         for method in methods
     }
     walked = {entry(door) for door in API}
-    pages = {f"GET {path}" for path in (f"{V1}docs", f"{V1}docs/{{slug}}", f"{V1}openapi.json")}
-    assert walked - described == {*pages, f"GET {CONTENT}"}
+    assert walked - described == {f"GET {V1}docs", f"GET {V1}openapi.json", f"GET {CONTENT}"}
     assert described <= walked
 
 
