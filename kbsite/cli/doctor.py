@@ -26,7 +26,7 @@ from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
-from kbsite.identity import discovery
+from kbsite.identity import provider
 from kbsite.library import server_lock
 from kbsite.library.database import open_database
 from kbsite.postgres import account
@@ -232,7 +232,7 @@ def _gate() -> Result:
 
 def _oidc() -> Result:
     try:
-        return discovery.check()
+        return provider.check()
     except requests.RequestException as error:
         detail = f"the issuer does not answer: {type(error).__name__}"
         hint = "Check OIDC_ISSUER, and that this server reaches it and knows its certificate."

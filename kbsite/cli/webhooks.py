@@ -11,7 +11,7 @@ from kbsite.cli.users import find_user
 from kbsite.library.database import open_library
 from kbsite.models import Webhook, WebhookKind
 from kbsite.schemas import DeliveryOut, WebhookOut, WebhookSecretOut
-from kbsite.webhooks import registry, signatures
+from kbsite.webhooks import registry
 from transcripts.core.errors import InvalidInput, NotFound
 
 app = typer.Typer(
@@ -45,7 +45,7 @@ def create_webhook(
         events=events,
         description=description[:200],
     )
-    created = WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
+    created = WebhookSecretOut.read(webhook)
     if as_json:
         print_json(created)
     else:

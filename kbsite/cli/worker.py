@@ -18,11 +18,10 @@ from prometheus_client import start_http_server
 
 from citations import tasks as indexing
 from citations.providers import openvino_encoder
-from kbsite.celery import app
+from kbsite.celery import ElectedScheduler, app
 from kbsite.cli.options import option
 from kbsite.library.database import open_database, watched_database
-from kbsite.schedule import ElectedScheduler
-from kbsite.telemetry import metrics, process
+from kbsite.telemetry import metrics
 from transcripts import tasks
 from transcripts.models import WorkerPulse
 
@@ -42,7 +41,7 @@ def worker(
     ] = False,
 ) -> None:
     """Start a separate worker, for a team's server; `kb serve` already starts one."""
-    process.watch("worker")
+    metrics.watch("worker")
     open_database()
     if settings.WORKER_METRICS_PORT and not with_parent:
         start_http_server(

@@ -7,7 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import Message, Scope, Send
 
-from kbsite.middleware.privacy import NOT_KEPT
+from kbsite.middleware.responses import NOT_KEPT
 from kbsite.oauth import audience
 from transcripts.core.access import InsufficientScope
 

@@ -39,10 +39,10 @@ from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.response import McpResponse
 from kbsite.mcp.tools import all_tools, svg_icon
 from kbsite.middleware import rate_limits
-from kbsite.middleware.body_limits import BodyLimit
 from kbsite.middleware.event_streams import SiteHandler
 from kbsite.middleware.load_limit import LoadLimit
 from kbsite.middleware.rate_limits import Standing
+from kbsite.middleware.request_limits import BodyLimit
 from kbsite.oauth import audience
 from kbsite.operations import UploadCheck
 from transcripts.conf import absolute, public_url

@@ -21,7 +21,7 @@ from requests.adapters import HTTPAdapter
 
 from kbsite.middleware import rate_limits
 from kbsite.oauth import connections
-from kbsite.oauth.refusals import refusal, throttled
+from kbsite.oauth.endpoints import refusal, throttled
 from transcripts.core.sanitize import clean
 from transcripts.youtube.guard import connect_publicly
 

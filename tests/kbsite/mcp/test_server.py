@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 from kbsite.mcp import calls, server
 from kbsite.mcp.server import MAX_BODY, Application
-from kbsite.middleware import body_limits, rate_limits
-from kbsite.middleware.body_limits import BodyTimeLimit
+from kbsite.middleware import rate_limits, request_limits
+from kbsite.middleware.request_limits import BodyTimeLimit
 from kbsite.models import ApiToken
 from tests import web_server
 from tests.instance import redis_server
@@ -272,7 +272,7 @@ def test_it_serves_without_the_lifespan_protocol_too(shelf: Shelf) -> None:
 def test_a_call_that_stops_in_its_middle_is_refused_in_time(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(body_limits, "STILL_SECONDS", 1.0)
+    monkeypatch.setattr(request_limits, "STILL_SECONDS", 1.0)
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {shelf.token}\r\n"
         "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"

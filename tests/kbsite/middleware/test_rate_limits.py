@@ -1,6 +1,5 @@
 """Each token, and each user without one, may send so many requests of a kind a minute."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,15 +8,8 @@ from django.test import Client
 
 from kbsite.middleware import rate_limits
 from tests.instance import redis_server
-from tests.kbsite.api_walk import V1
-from tests.makers import token_client
-
-
-@pytest.fixture(autouse=True)
-def fresh_counts() -> Iterator[None]:
-    rate_limits.forget()
-    yield
-    rate_limits.forget()
+from tests.kbsite.declared import V1
+from tests.makers import signed_in, token_client
 
 
 @pytest.mark.parametrize("path", [f"{V1}jobs", "/api/content/videos/"])
@@ -37,8 +29,7 @@ def test_a_token_over_its_limit_is_told_when_to_come_back_and_others_are_served(
     assert 1 <= int(refused["Retry-After"]) <= 60
     assert refused["RateLimit"] == f'"api";r=0;t={refused["Retry-After"]}'
     assert second.get(path).status_code == 200
-    browser = Client()
-    browser.force_login(owner)
+    browser = signed_in(owner)
     assert browser.get(path).status_code == 200
 
 

@@ -1,14 +1,18 @@
-"""What scripts say, in the language of the page."""
+"""What templates ask of the site: what scripts say, and who was invited and has not come yet."""
 
 from functools import cache
 from typing import Any
 
 from django import template
+from django.contrib.auth.models import User
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
+
+from kbsite.accounts import users
+from transcripts.models import Collection
 
 register = template.Library()
 
@@ -26,3 +30,9 @@ def _texts(language: str) -> dict[str, Any]:
     catalog = JavaScriptCatalog()
     catalog.translation = DjangoTranslation(language, domain="djangojs")
     return catalog.get_catalog()
+
+
+@register.simple_tag
+def guests(collection: Collection, of: User) -> dict[int, User]:
+    """Return the invited members of a collection whom this user may invite again."""
+    return users.guests(collection, of=of)

@@ -47,7 +47,7 @@ def running(callback: str) -> Iterator[Provider]:
     """Run a provider that knows this server by one address."""
     port = free_port()
     issuer = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "tests.kbsite.identity.provider", callback, str(port)]
+    command = [sys.executable, "-m", "tests.kbsite.identity.oidc_standin", callback, str(port)]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
@@ -150,5 +150,5 @@ def _serve(callback: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.modules["tests.kbsite.identity.provider"] = sys.modules[__name__]
+    sys.modules["tests.kbsite.identity.oidc_standin"] = sys.modules[__name__]
     _serve(sys.argv[1], int(sys.argv[2]))

@@ -1,5 +1,5 @@
-"""Limits on the size and the time of request bodies, checked before Django stores a whole body on
-the disk.
+"""Limits on the time of request heads, which uvicorn lacks, and on the size and the time of request
+bodies, checked before Django stores a whole body on the disk.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from kbsite import error_page, openapi
 from kbsite.errors import TooSlow
@@ -18,8 +19,45 @@ from transcripts.forms import ALL_FILES_FACTOR
 
 DOCUMENTS_AT_ONCE: Final = 2  # of the largest size
 CREDENTIALS: Final = (b"cookie", b"authorization")
+HEAD_SECONDS: Final = 20.0
 STILL_SECONDS: Final = 30.0  # that may pass without a byte
 LEAST_RATE: Final = 500  # bytes a second after the first ``STILL_SECONDS``, on average
+
+
+class TimedHttpProtocol(HttpToolsProtocol):
+    """uvicorn's protocol, which closes a connection if a request head is not whole in time.
+
+    The time starts with the connection and, after a response, with the next byte. Until that comes,
+    uvicorn's ``timeout_keep_alive`` applies.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self.cycle is not None and self.cycle.response_complete:
+            self._expect_head()
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 def most_bytes(*, is_stranger: bool = False) -> int:
@@ -79,40 +117,28 @@ class BodyLimit:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        is_stranger = not any(name in headers for name in CREDENTIALS)
-        body = _Body(receive, send, most_bytes(is_stranger=is_stranger))
+        most = most_bytes(is_stranger=not any(name in headers for name in CREDENTIALS))
+        taken, is_answered = 0, False
+
+        async def receive_some() -> Any:
+            nonlocal taken
+            event = await receive()
+            taken += len(event.get("body", b""))
+            # Over the limit, the client counts as gone: Django drops what it has stored.
+            return {"type": "http.disconnect"} if taken > most else event
+
+        async def send_and_note(event: Any) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(event)
+
         length = headers.get(b"content-length", b"")
         # The web server refuses any other text, or its bytes are counted.
-        if length.isdigit() and len(length) < 20 and int(length) > body.most:
-            await error_page.refuse(_too_large(body.most), scope, send)
-            return
-        await self._application(scope, body.receive, body.send)
-        if body.is_over and not body.is_answered:
-            await error_page.refuse(_too_large(body.most), scope, send)
-
-
-class _Body:
-    """A request's body, whose bytes are counted, and whether a response has begun."""
-
-    def __init__(self, receive: Any, send: Any, most: int) -> None:
-        self._receive, self._send = receive, send
-        self.most = most  # bytes
-        self.taken = 0
-        self.is_answered = False
-
-    @property
-    def is_over(self) -> bool:
-        return self.taken > self.most
-
-    async def receive(self) -> Any:
-        event = await self._receive()
-        self.taken += len(event.get("body", b""))
-        # Over the limit, the client counts as gone: Django drops what it has stored.
-        return {"type": "http.disconnect"} if self.is_over else event
-
-    async def send(self, event: Any) -> None:
-        self.is_answered = True
-        await self._send(event)
+        is_long = length.isdigit() and len(length) < 20 and int(length) > most
+        if not is_long:
+            await self._application(scope, receive_some, send_and_note)
+        if is_long or (taken > most and not is_answered):
+            await error_page.refuse(_too_large(most), scope, send)
 
 
 def _too_large(most: int) -> TooLarge:
