@@ -5,15 +5,16 @@ import itertools
 import sqlite3
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import IO, Final
 
 import genanki
 
-from citations.notebook import color_tags, gaps
+from citations.notebook import gaps
 from citations.notebook.gaps import CardGap
 from citations.notebook.highlights import AT_ONCE, PlacedHighlight
+from citations.notebook.obsidian import color_tag
 from citations.reading.places import place
 from transcripts.conf import absolute
 
@@ -39,12 +40,15 @@ MODEL: Final = genanki.Model(
 def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
     """Write a package with a deck for each collection; ids are those of the highlights."""
     decks: dict[str, genanki.Deck] = {}
-    for placed, gap in _with_gaps(highlights):
-        collection = placed.row.source.collection
-        deck = decks.setdefault(
-            collection.slug, genanki.Deck(_stable(collection.slug), f"Cuebase::{collection.name}")
-        )
-        deck.add_note(_note(placed, gap))
+    remaining = iter(highlights)
+    while batch := [*itertools.islice(remaining, AT_ONCE)]:
+        own_gaps = gaps.gaps_of((each.row, each.locator) for each in batch)
+        for placed, gap in zip(batch, own_gaps, strict=True):
+            collection = placed.row.source.collection
+            digest = hashlib.sha256(f"cuebase {collection.slug}".encode()).digest()
+            number = int.from_bytes(digest[:4], "big") % 2**30 + 2**30  # the same in every export
+            deck = genanki.Deck(number, f"Cuebase::{collection.name}")
+            decks.setdefault(collection.slug, deck).add_note(_note(placed, gap))
     with sqlite3.connect(":memory:") as database:
         now = time.time()
         package = genanki.Package([*decks.values()])
@@ -55,31 +59,21 @@ def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
     database.close()
 
 
-def _with_gaps(highlights: Iterable[PlacedHighlight]) -> Iterator[tuple[PlacedHighlight, CardGap]]:
-    remaining = iter(highlights)
-    while batch := [*itertools.islice(remaining, AT_ONCE)]:
-        yield from zip(batch, gaps.gaps_of((each.row, each.locator) for each in batch), strict=True)
-
-
 def _note(placed: PlacedHighlight, gap: CardGap) -> genanki.Note:
     row = placed.row
     at = place(placed.locator) if placed.locator else ""
     where = ", ".join(filter(None, (row.source.title, at)))
     said_by = f"{_field(row.speaker)}, " if row.speaker else ""
     link = f'{said_by}<a href="{_field(absolute(placed.link))}">{_field(where)}</a>'
+    cloze = "".join(
+        f"{{{{c1::{_field(text)}}}}}" if is_hidden else _field(text)
+        for text, is_hidden in gap.parts
+    )
     return genanki.Note(
         model=MODEL,
         guid=genanki.guid_for(str(row.uuid)),
-        fields=[_cloze(gap), link, _field(row.note)],
-        tags=["-".join(tag.split()) for tag in (*row.tags, "::".join(color_tags.path_of(row)))],
-    )
-
-
-def _cloze(gap: CardGap) -> str:
-    """Return the sentence of a card with its hidden words in braces."""
-    return "".join(
-        f"{{{{c1::{_field(text)}}}}}" if is_hidden else _field(text)
-        for text, is_hidden in gap.parts
+        fields=[cloze, link, _field(row.note)],
+        tags=["-".join(tag.split()) for tag in (*row.tags, "::".join(color_tag(row)))],
     )
 
 
@@ -89,8 +83,3 @@ def _field(text: str) -> str:
     for sign in "{}:[]\\":
         html = html.replace(sign, f"&#{ord(sign)};")
     return html
-
-
-def _stable(name: str) -> int:
-    digest = hashlib.sha256(f"cuebase {name}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % 2**30 + 2**30

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -14,6 +14,8 @@ from citations.notebook.answers import ASK_AGAIN
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.core.locks import release_connection
 from transcripts.core.sanitize import clean
+
+LOST_LEASE: Final = "This question was deleted, or another process answers it."
 
 
 @dataclass(slots=True)
@@ -42,85 +44,78 @@ class AnswerLease:
             reply = replace(event.reply, quotes=self._with_ids(event.reply.quotes))
             self.store(reply)
             return FinalEvent(reply=reply, answer=self.answer.uuid)
-        self._renew()
+        if not self._mine().renew(self.holder):
+            raise AnswerNotFound(LOST_LEASE)
         release_connection()  # the next event may be far
-        return (
-            replace(event, quotes=self._with_ids(event.quotes))
-            if isinstance(event, ClaimEvent)
-            else event
-        )
+        if isinstance(event, ClaimEvent):
+            return replace(event, quotes=self._with_ids(event.quotes))
+        return event
 
     def store(self, reply: Reply) -> None:
         """Replace the previous answer, without citations of sources that were just deleted."""
         try:
             self._store(reply, reply.quotes)
         except IntegrityError:
-            existing = set(
-                Source.objects.filter(pk__in=[quote.source for quote in reply.quotes]).values_list(
-                    "pk", flat=True
-                )
-            )
+            existing = _collections(reply.quotes)
             self._store(reply, [quote for quote in reply.quotes if quote.source in existing])
         self.is_stored = True
 
     def fail(self, error: BaseException) -> None:
         """Store the error; the previous answer stays."""
-        if not self.is_stored:
-            message, hint = _message(error)
-            state = self.answer.trace.get("outcome", AnswerState.FAILED)
-            self._mine().update(state=state, holder=None, error=message, hint=hint)
-
-    def _renew(self) -> None:
-        if not self._mine().renew(self.holder):
-            raise AnswerNotFound("This question was deleted, or another process answers it.")
+        if self.is_stored:
+            return
+        known = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
+        message, hint = known.message, known.hint
+        if isinstance(error, GeneratorExit | KeyboardInterrupt):
+            message, hint = "The request ended before the answer was ready.", ASK_AGAIN
+        state = self.answer.trace.get("outcome", AnswerState.FAILED)
+        self._mine().update(state=state, holder=None, error=message, hint=hint)
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
             self.answer.conversation.touch()  # locked before its answers, as deletion does
-            columns = _columns(reply, _collections(reply.quotes))
+            columns = _columns(reply)
             if not self._mine().update(**columns):
-                raise AnswerNotFound("This question was deleted, or another process answers it.")
+                raise AnswerNotFound(LOST_LEASE)
             if columns["claims"] != self.answer.claims:
                 Note.objects.filter(answer=self.answer).update(answer=None)
             Citation.objects.filter(answer=self.answer).delete()
             Citation.objects.bulk_create([_citation(self.answer, quote) for quote in quotes])
 
     def _with_ids(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
-        return tuple(replace(quote, id=self._id(quote)) for quote in quotes)
-
-    def _id(self, quote: Quote) -> UUID:
-        """Return a citation's id: that of the same quote in the previous answer, or a new one."""
-        if quote.number not in self.ids:
-            previous = self.previous.pop((quote.source, *quote.locator.span, quote.digest), None)
-            self.ids[quote.number] = previous or uuid4()
-        return self.ids[quote.number]
+        """Give citations the ids of the same quotes in the previous answer, or new ones."""
+        for quote in quotes:
+            if quote.number not in self.ids:
+                key = (quote.source, *quote.locator.span, quote.digest)
+                self.ids[quote.number] = self.previous.pop(key, uuid4())
+        return tuple(replace(quote, id=self.ids[quote.number]) for quote in quotes)
 
     def _mine(self) -> AnswerQuerySet:
         return Answer.objects.filter(pk=self.answer.pk, holder=self.holder).running()
 
 
 def _collections(quotes: Sequence[Quote]) -> dict[int, int]:
-    """Return the collection of each quote's source, by number, unless it was just deleted."""
-    collections = dict(
-        Source.objects.filter(pk__in=[quote.source for quote in quotes]).values_list(
-            "pk", "collection_id"
-        )
-    )
-    return {
-        quote.number: collections[quote.source] for quote in quotes if quote.source in collections
+    """Return the collections of the quotes' sources that still exist, by the keys of these."""
+    sources = Source.objects.filter(pk__in=[quote.source for quote in quotes])
+    return dict(sources.values_list("pk", "collection_id"))
+
+
+def _columns(reply: Reply) -> dict[str, Any]:
+    collections = _collections(reply.quotes)
+    known = {
+        quote.number: collections[quote.source]
+        for quote in reply.quotes
+        if quote.source in collections
     }
 
+    def claim(item: Claim) -> dict[str, Any]:
+        is_known = known.keys() >= set(item.citations)
+        readable_in = sorted({known[number] for number in item.citations}) if is_known else None
+        return {**item.as_json(), "collections": readable_in}
 
-def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
-    is_known = all(number in collections for number in claim.citations)
-    readable_in = sorted({collections[number] for number in claim.citations}) if is_known else None
-    return {**claim.as_json(), "collections": readable_in}
-
-
-def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     columns = {
         "full_question": reply.full_question,
-        "claims": [_claim(item, collections) for item in reply.claims],
+        "claims": [claim(item) for item in reply.claims],
         "parts": [asdict(part) for part in reply.parts],
         "nearest": [item.as_json() for item in reply.nearest],
         "unready": [source.as_json() for source in reply.unready],
@@ -128,10 +123,10 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
         "model": reply.model[:200],
         "trace": {**reply.trace.as_json(), "outcome": reply.outcome.value},
     }
-    figures = {"confidence": reply.confidence, "milliseconds": reply.milliseconds}
     return {
         **_storable(columns),
-        **figures,
+        "confidence": reply.confidence,
+        "milliseconds": reply.milliseconds,
         "state": reply.outcome.value,
         "holder": None,
         "error": "",
@@ -169,12 +164,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _storable(item) for name, item in value.items()}
     return [_storable(item) for item in value] if isinstance(value, list) else value
-
-
-def _message(error: BaseException) -> tuple[str, str]:
-    if isinstance(error, KnowledgeBaseError):
-        return error.message, error.hint
-    if isinstance(error, GeneratorExit | KeyboardInterrupt):
-        return "The request ended before the answer was ready.", ASK_AGAIN
-    unexpected = UnexpectedError()
-    return unexpected.message, unexpected.hint

@@ -85,15 +85,9 @@ def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
     with transaction.atomic():
         locked = _lock(scope, user, answer.conversation)
         locked.touch()
-        waiting = {
-            "state": AnswerState.RUNNING,
-            "holder": None,
-            "active_at": Now(),
-            "attempts": 0,
-            "error": "",
-            "hint": "",
-        }
-        if not Answer.objects.filter(pk=answer.pk).update(**waiting):
+        if not Answer.objects.filter(pk=answer.pk).update(
+            state=AnswerState.RUNNING, holder=None, active_at=Now(), attempts=0, error="", hint=""
+        ):
             raise AnswerNotFound("This answer was deleted.")
     return find_answer(scope, user, answer.uuid)
 
@@ -180,10 +174,8 @@ def _earlier_quotes(scope: Scope, answer: Answer) -> Iterator[str]:
     earlier = Citation.objects.visible(scope).filter(
         answer__conversation=answer.conversation_id, answer__ordinal__lt=answer.ordinal
     )
-    newest = earlier.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)[
-        :MAX_EARLIER_QUOTES
-    ]
-    yield from reversed(newest)
+    newest = earlier.order_by("-answer__ordinal", "-number").values_list("quote", flat=True)
+    yield from reversed(newest[:MAX_EARLIER_QUOTES])
 
 
 def _filter(scope: Scope, conversation: Conversation) -> Filter:
@@ -191,11 +183,8 @@ def _filter(scope: Scope, conversation: Conversation) -> Filter:
     collections = (conversation.collection.slug,) if conversation.collection else ()
     if not conversation.sources:
         return Filter(collections=collections)
-    keys = frozenset(
-        Source.objects.visible(scope)
-        .filter(uuid__in=conversation.sources)
-        .values_list("pk", flat=True)
-    )
+    visible = Source.objects.visible(scope).filter(uuid__in=conversation.sources)
+    keys = frozenset(visible.values_list("pk", flat=True))
     if not keys:
         raise SourceNotFound(
             "All sources of this conversation were deleted.",
