@@ -286,8 +286,8 @@ def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]
     is_possible = Q(asked__icontains=F("title"))
     for word in named_sources.title_words(question):
         is_possible |= Q(title__icontains=word)
-    asked = Value(question, output_field=TextField())
-    rows = matching(scope, filter).alias(asked=asked).filter(is_possible, chunk_count__gt=0)
+    sought = Value(question, output_field=TextField())
+    rows = matching(scope, filter).alias(asked=sought).filter(is_possible, chunk_count__gt=0)
     titles = list(rows.order_by("pk").values_list("pk", "title")[: MAX_TITLES + 1])
     return titles if len(titles) <= MAX_TITLES else []
 

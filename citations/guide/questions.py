@@ -79,8 +79,8 @@ def of_text(
     rated.sort(key=lambda pair: -pair[0])
     candidates = []
     for _, statement in rated:
-        asked = statement.flat.strip(_QUOTES)
-        text = asked[:1].upper() + asked[1:]  # an “And” before it may have been cut off
+        question = statement.flat.strip(_QUOTES)
+        text = question[:1].upper() + question[1:]  # an “And” before it may have been cut off
         within = statement.first, statement.last + ANSWER_WINDOW
         candidates.append(QuestionCandidate(text=text, within=within, own=statement.span))
     return candidates
@@ -280,8 +280,8 @@ def of_sentences(
     for forms in _FORMS.get(language, {}).values():
         clear = []
         for statement in plain:
-            asked = (_question(form, statement.flat, writing) for form in forms)
-            text = next(filter(None, asked), "")
+            texts = (_question(form, statement.flat, writing) for form in forms)
+            text = next(filter(None, texts), "")
             words = words_of(text, stops)
             if is_clear(text, words, counts, function_words):
                 candidate = QuestionCandidate(text=text, within=statement.span)

@@ -191,6 +191,6 @@ def _shared(selected: SelectedText, text: str, place: Span) -> int:
 
     before = reversed(prepare(selected.prefix[-SELECTED_AROUND:]).words())
     after = prepare(selected.suffix[:SELECTED_AROUND]).words()
-    there = prepare(text[max(0, first - SELECTED_AROUND) : first]).words()
-    behind = prepare(text[last : last + SELECTED_AROUND]).words()
-    return common_start(before, reversed(there)) + common_start(after, behind)
+    text_before = prepare(text[max(0, first - SELECTED_AROUND) : first]).words()
+    text_after = prepare(text[last : last + SELECTED_AROUND]).words()
+    return common_start(before, reversed(text_before)) + common_start(after, text_after)

@@ -135,11 +135,11 @@ def _parts(question: str, ask: Ask) -> tuple[QuestionPart, ...]:
 
 def _is_same(question: str, parts: Sequence[QuestionPart]) -> bool:
     """Tell whether parts are made of the question's words, and have most of them together."""
-    asked, *stems = (
+    whole, *stems = (
         frozenset(word[:5] for word in content_words(text) or tokenize(text))
         for text in (question, *(part.text for part in parts))
     )
-    if not asked or not all(stems):
+    if not whole or not all(stems):
         return False
-    is_own = all(len(own & asked) >= _SHARED * len(own) for own in stems)
-    return is_own and len(asked & frozenset().union(*stems)) >= _SHARED * len(asked)
+    is_own = all(len(own & whole) >= _SHARED * len(own) for own in stems)
+    return is_own and len(whole & frozenset().union(*stems)) >= _SHARED * len(whole)

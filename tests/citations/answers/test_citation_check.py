@@ -98,8 +98,8 @@ def check(reply: Reply) -> None:
 def numbers_of(liar: ModelStandIn) -> dict[str, str]:
     """Return the numbers of the passages that the server was sent last, by their titles."""
     sent = str(liar.requests[-1].body["messages"])
-    found = re.findall(r"Passage \[(\d+)\]\\n<[^>]+>\\n\((\w+)", sent)
-    return {title: number for number, title in found}
+    matches = re.findall(r"Passage \[(\d+)\]\\n<[^>]+>\\n\((\w+)", sent)
+    return {title: number for number, title in matches}
 
 
 def writes(

@@ -82,8 +82,8 @@ def test_conversations_are_listed_latest_first_and_found_by_their_title(
     assert (page.conversations, page.total, page.next) == ((conversation,), 2, 1)
     assert page.conversations[0].answer_count == 2
     for narrow in ({"words": "bread"}, {"collection": "lectures"}):
-        found = conversations.list_conversations(scope, owner, **narrow)
-        assert found.conversations == (other,)
+        page = conversations.list_conversations(scope, owner, **narrow)
+        assert page.conversations == (other,)
     assert conversations.list_conversations(NOTHING, owner, words="bread").total == 0
 
 
