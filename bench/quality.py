@@ -23,7 +23,7 @@ from harness.vectors import kept_vectors
 
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Scores, mean, score
-from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.questions import RelevanceJudge
 from citations.evaluation.search_quality import Approach
 from citations.lexical import merging
 from citations.lexical.postings import term_of, terms_of

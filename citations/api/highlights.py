@@ -21,8 +21,7 @@ from citations.notebook.highlights import (
     PlacedHighlight,
 )
 from citations.notebook.web_annotations import MAX_ANNOTATIONS
-from citations.quotes.anchoring import AROUND
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import AROUND, SelectedText
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request

@@ -15,7 +15,7 @@ from django.db.models import Q
 from citations.library.filters import find_source
 from citations.models import Page, Source
 from citations.providers.languages import empty_words
-from citations.text import occurrences, word_places
+from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
@@ -150,7 +150,7 @@ class _Search:
         pages = self._pages(terms, needs_all=closeness != Closeness.NONE)
         if closeness == Closeness.NONE:
             pages = [*pages]
-            fewest = word_places.most_together((page.text for page in pages), terms)
+            fewest = occurrences.most_together((page.text for page in pages), terms)
         hits = (_hit(page, terms, fewest) for page in pages if fewest)
         first = tuple(islice(filter(None, hits), MAX_PAGES + 1))
         return PageMatches(
@@ -190,7 +190,7 @@ def _has(term: SearchTerm) -> Q:
 
 
 def _hit(page: Page, terms: Sequence[SearchTerm], fewest: int) -> PageHit | None:
-    places = word_places.places(page.text, terms, fewest=fewest)
+    places = occurrences.places(page.text, terms, fewest=fewest)
     if not places:
         return None
     begin, end = _around(page.text, *places[0][0])

@@ -17,7 +17,7 @@ from citations.quotes import verification
 from citations.readers.headings import number_of
 from citations.readers.page import Box
 from citations.readers.pdf.glyph_repair import is_gibberish
-from citations.text import word_places
+from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts.core.scope import Scope
 
@@ -90,7 +90,7 @@ def show_page(
     document = source.document
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
-    places = word_places.places(page.text, terms, fewest=fewest)
+    places = occurrences.places(page.text, terms, fewest=fewest)
     matches = tuple(span for place in places for span in place)[:MAX_MARKS]
     current = places[match - 1] if 0 < match <= len(places) else ()
     on_page = ((first, last),) if first < last else current

@@ -20,7 +20,6 @@ import urllib3
 import webencodings
 from django.conf import settings
 from requests.adapters import BaseAdapter, HTTPAdapter
-from transcripts.youtube.public_addresses import NotPublic, connect_publicly
 
 from citations.documents import storage
 from citations.documents.storage import AddedDocument
@@ -29,7 +28,7 @@ from citations.formats import BY_SUFFIX, FORMATS
 from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.models import Job
 from transcripts.text.timecodes import parse_web_page
-from transcripts.youtube.guard import loopback_from_environment
+from transcripts.youtube.guard import NotPublic, connect_publicly, loopback_from_environment
 
 TIMEOUT: Final = 20.0  # seconds for a connection, and for each piece of an answer
 PATIENCE: Final = 120.0  # seconds for everything

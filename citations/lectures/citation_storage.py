@@ -14,7 +14,7 @@ from citations.lectures.stages import KEYWORDS, STORE, Decision, Vector
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.schemas.lectures import CitationsEventOut, CitedEventOut
 from citations.search.chunk_rows import Candidate
-from citations.text.snippets import snippet
+from citations.text.passage_text import snippet
 
 UNAVAILABLE: Final = "The database is unavailable."
 DIED: Final = "Every process that tried to cite it died."

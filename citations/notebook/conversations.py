@@ -170,9 +170,8 @@ def _find_sources(scope: Scope, target: Collection | None, references: Sequence[
             hint="Name none to ask the whole collection.",
         )
     inside = Scope(readable=scope.readable & {target.pk}) if target else scope
-    batches = [unique[start : start + MAX_VALUES] for start in range(0, len(unique), MAX_VALUES)]
-    ids = {id for batch in batches for id in _ids(inside, batch)}
-    return sorted(map(str, ids))
+    batches = (unique[start : start + MAX_VALUES] for start in range(0, len(unique), MAX_VALUES))
+    return sorted({str(id) for batch in batches for id in _ids(inside, batch)})
 
 
 def _ids(scope: Scope, references: tuple[str, ...]) -> Iterator[UUID]:

@@ -88,13 +88,8 @@ def _labels(text: str, cues: Sequence[int] = ()) -> Iterator[SpeakerTurn]:
         start, stop = match.start(), max(match.end(2), match.end(3))
         is_whole = start >= end and bisect_right(cues, start) >= bisect_left(cues, stop)
         name = (match[2] or match[3] or "") if is_whole else ""
-        if match["turn"] or (name and _may_begin(text, start, cues)):
+        before = text[max(0, start - 2) : start].rstrip()
+        begins_cue = bisect_left(cues, start) < bisect_right(cues, start)
+        if match["turn"] or (name and (begins_cue or not before or before[-1] in _END)):
             yield SpeakerTurn(start, name)
             end = max(end, stop)
-
-
-def _may_begin(text: str, start: int, cues: Sequence[int]) -> bool:
-    """Tell whether a sentence or a cue may begin at a character."""
-    before = text[max(0, start - 2) : start].rstrip()
-    begins_cue = bisect_left(cues, start) < bisect_right(cues, start)
-    return begins_cue or not before or before[-1] in _END

@@ -21,8 +21,7 @@ from citations.notebook.highlights import (
     PlacedHighlight,
     tags_of,
 )
-from citations.quotes.anchoring import AROUND
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import AROUND, SelectedText
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from citations.views.forms import MAX_WORDS
 from transcripts.core.errors import InvalidInput

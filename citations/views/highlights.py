@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import Highlight, HighlightColor
-from citations.notebook import cards, highlight_choices, highlight_groups, highlights
+from citations.notebook import highlight_lists, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import NotesForm, PassageForm, address, filter_of, notes_of
 from transcripts.core.errors import Forbidden, KnowledgeBaseError, NotFound
@@ -40,14 +40,14 @@ def show_highlights(request: PageRequest) -> HttpResponse:
         return redirect(filled)
     filter = filter_of(request.GET)
     offset = offset_of(request)
-    page = highlight_groups.list_groups(
+    page = highlight_lists.list_groups(
         request.access, request.user, filter, offset=offset, limit=PAGE_SIZE
     )
     if offset and not page.groups:
         return redirect(f"{reverse('highlights')}{address(filter)}")
     context = {
         "page": page,
-        "hidden_words": cards.hidden_words(page.highlights),
+        "hidden_words": highlight_lists.hidden_words(page.highlights),
         "address_of_cards": address(filter.model_copy(update={"cards": True})),
         "offset": offset,
         "filter": filter,
@@ -60,7 +60,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
             response["HX-Replace-Url"] = filled
         return response
     context |= {
-        "choices": highlight_choices.choices(request.access, request.user),
+        "choices": highlight_lists.choices(request.access, request.user),
         "collections": library.collections(request.access),
         "colors": HighlightColor.choices,
         "hidden": Highlight.objects.hidden(request.access, request.user).count(),
@@ -145,7 +145,7 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
 def _address_of(request: PageRequest, placed: PlacedHighlight) -> str:
     """Return where the list of its source has a highlight."""
     row = placed.row
-    offset = highlight_groups.offset_of(request.access, request.user, row, limit=PAGE_SIZE)
+    offset = highlight_lists.offset_of(request.access, request.user, row, limit=PAGE_SIZE)
     later = f"&offset={offset}" if offset else ""
     return f"{reverse('highlights')}?source={row.source.uuid}{later}#highlight-{row.uuid}"
 

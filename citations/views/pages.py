@@ -22,7 +22,7 @@ from citations.library.item import COVER_WIDTH
 from citations.models import Document, Source
 from citations.notebook import highlights, notes
 from citations.quotes import source_texts
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import SelectedText
 from citations.readers.pdf import reader as pdf_reader
 from citations.reading import contents as document_contents
 from citations.reading.places import page_place

@@ -18,7 +18,7 @@ from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import ColoredSpan
 from citations.quotes import source_texts
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import SelectedText
 from citations.reading import chapters as reading_chapters
 from citations.reading import transcript as reading_transcript
 from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_of, part_of

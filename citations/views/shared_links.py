@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
 from citations.models import Source
-from citations.notebook import answers, clip_times, link_terms, shared_links
+from citations.notebook import answers, link_terms, shared_items, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
 from transcripts.core.errors import InvalidInput
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
@@ -129,7 +129,7 @@ def _moment(request: PageRequest, source: Source, field: str) -> int | None:
     except InvalidInput as error:
         error.complaints = ((field, error.message),)
         raise
-    return clip_times.moment_of(source, shown, is_end=field == "end")
+    return shared_items.moment_of(source, shown, is_end=field == "end")
 
 
 def _sent(request: PageRequest) -> dict[str, str]:

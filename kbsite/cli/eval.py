@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from citations.errors import InvalidGold
-from citations.evaluation import answer_quality, search_quality, trial_chunks
+from citations.evaluation import answer_quality, search_quality
 from citations.evaluation import questions as gold_questions
 from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport
@@ -179,9 +179,9 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
     splitting: AbstractContextManager[None] = nullcontext()
     if not changed.keys().isdisjoint(CHUNK_SETTINGS):
         _check_overlap(changed)
-        keys = trial_chunks.sources_of(scope, questions, options.filter)
+        keys = search_quality.sources_of(scope, questions, options.filter)
         options = replace(options, filter=options.filter.model_copy(update={"keys": keys}))
-        splitting = trial_chunks.split_for_trial(keys)
+        splitting = search_quality.split_for_trial(keys)
         note(f"Only the sources of the questions are searched ({len(keys)}). They are split and")
         note("embedded again for this measurement, without contexts; the library stays as it is.")
     reports = [_search_report(scope, questions, options, "Searching")]

@@ -12,7 +12,7 @@ from citations.ingest import selection
 from citations.lectures import sessions
 from citations.models import Source
 from citations.notebook import conversations, highlights, notes
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import SelectedText
 from tests.html import text_of
 from tests.makers import make_document, make_paper, make_source, make_video
 from transcripts.core.scope import Scope

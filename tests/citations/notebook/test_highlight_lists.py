@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from citations.models import Highlight, Source
-from citations.notebook import highlight_groups, highlights
-from citations.notebook.highlight_groups import GroupedPage
+from citations.notebook import highlight_lists, highlights
+from citations.notebook.highlight_lists import GroupedPage
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
 from tests.makers import make_paper, make_source, make_video
 from transcripts.core.scope import Scope
@@ -39,14 +39,10 @@ def keep(
 
 
 def shown(page: GroupedPage) -> list[tuple[str, list[str], int, int]]:
+    quotes = [[placed.row.quote for placed in group.highlights] for group in page.groups]
     return [
-        (
-            group.source.title,
-            [placed.row.quote for placed in group.highlights],
-            group.before,
-            group.after,
-        )
-        for group in page.groups
+        (group.source.title, own, group.before, group.after)
+        for group, own in zip(page.groups, quotes, strict=True)
     ]
 
 
@@ -57,7 +53,7 @@ def test_sources_follow_their_newest_highlight_and_highlights_the_text(
     keep(scope, owner, book, "Four", days_ago=3)
     keep(scope, owner, talk, said, days_ago=2, color="blue")
     keep(scope, owner, book, "One", days_ago=1)
-    page = highlight_groups.list_groups(scope, owner)
+    page = highlight_lists.list_groups(scope, owner)
     assert shown(page) == [("Book", ["One", "Four"], 0, 0), (talk.title, [said], 0, 0)]
     assert (page.total, page.next) == (2 + 1, None)
     assert [group.link for group in page.groups] == [
@@ -65,12 +61,10 @@ def test_sources_follow_their_newest_highlight_and_highlights_the_text(
         f"/videos/{talk.video_id}/?lang=en",
     ]
     keep(scope, owner, talk, "Point 4", days_ago=0, color="green")
-    assert [group.source for group in highlight_groups.list_groups(scope, owner).groups] == [
-        talk,
-        book,
-    ]
+    groups = highlight_lists.list_groups(scope, owner).groups
+    assert [group.source for group in groups] == [talk, book]
     blue = HighlightFilter(color="blue")
-    assert shown(highlight_groups.list_groups(scope, owner, blue)) == [(talk.title, [said], 0, 0)]
+    assert shown(highlight_lists.list_groups(scope, owner, blue)) == [(talk.title, [said], 0, 0)]
 
 
 def test_a_source_that_does_not_fit_on_a_page_says_how_many_are_elsewhere(
@@ -79,7 +73,7 @@ def test_a_source_that_does_not_fit_on_a_page_says_how_many_are_elsewhere(
     keep(scope, owner, talk, "Point 4", days_ago=0)
     rows = [keep(scope, owner, book, word, days_ago=1) for word in WORDS]
     pages = [
-        highlight_groups.list_groups(scope, owner, offset=offset, limit=2) for offset in (0, 2, 4)
+        highlight_lists.list_groups(scope, owner, offset=offset, limit=2) for offset in (0, 2, 4)
     ]
     assert [shown(page) for page in pages] == [
         [(talk.title, ["Point 4"], 0, 0), ("Book", ["One"], 0, 3)],
@@ -87,7 +81,7 @@ def test_a_source_that_does_not_fit_on_a_page_says_how_many_are_elsewhere(
         [("Book", ["Four"], 3, 0)],
     ]
     assert [page.next for page in pages] == [2, 4, None]
-    assert [highlight_groups.offset_of(scope, owner, row, limit=2) for row in rows] == [0, 0, 2, 2]
+    assert [highlight_lists.offset_of(scope, owner, row, limit=2) for row in rows] == [0, 0, 2, 2]
 
 
 def test_highlights_that_somebody_else_keeps_do_not_count(
@@ -96,5 +90,5 @@ def test_highlights_that_somebody_else_keeps_do_not_count(
     keep(scope, owner, book, "One", days_ago=1)
     row = keep(scope, owner, book, "Four", days_ago=1)
     Highlight.objects.filter(quote="One").update(author=None)
-    assert shown(highlight_groups.list_groups(scope, owner)) == [("Book", ["Four"], 0, 0)]
-    assert highlight_groups.offset_of(scope, owner, row, limit=1) == 0
+    assert shown(highlight_lists.list_groups(scope, owner)) == [("Book", ["Four"], 0, 0)]
+    assert highlight_lists.offset_of(scope, owner, row, limit=1) == 0

@@ -1,12 +1,12 @@
 """Tables as readers write them."""
 
-from citations.text import tables
+from citations.text.blocks import table_rows
 
 TEXT = "Before.\n\nName | Age\nAda | 36\nAlan | 41\n\nAfter.\n\nOther | Table | Wider\na | b | c"
 
 
 def headers(text: str) -> dict[str, tuple[str, ...]]:
-    return {row.text: row.header for row in tables.rows(text)}
+    return {row.text: row.header for row in table_rows(text)}
 
 
 def test_rows_have_the_header_of_their_table() -> None:
@@ -20,8 +20,8 @@ def test_rows_have_the_header_of_their_table() -> None:
 
 
 def test_spans_count_the_characters_before_the_text() -> None:
-    assert all(TEXT[slice(*row.span)] == row.text for row in tables.rows(TEXT))
-    row = next(tables.rows(TEXT[9:], offset=9))
+    assert all(TEXT[slice(*row.span)] == row.text for row in table_rows(TEXT))
+    row = next(table_rows(TEXT[9:], offset=9))
     assert TEXT[slice(*row.span)] == "Name | Age"
 
 

@@ -1,7 +1,9 @@
-"""The function words of a language: a closed class that tells nouns from verbs, and sentences that
-point back from those that do not. Pure.
+"""The content words of a text, which say what it is about, and the function words of a language: a
+closed class that tells nouns from verbs, and sentences that point back from others. Pure.
 """
 
+import math
+from collections import Counter
 from configparser import ConfigParser
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +11,36 @@ from pathlib import Path
 from typing import Final
 
 from transcripts.text.stemming import primary_language
+from transcripts.text.tokenizer import tokenize
+
+Words = Counter[str]
+
+FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
+# Spoken fillers, and the remains of words with an apostrophe.
+FILLERS: Final = frozenset(Path(__file__).with_name("fillers.txt").read_text().split())
+
+
+def words_of(text: str, stops: frozenset[str]) -> Words:
+    """Count the words of a text, without ``stops``, fillers and numbers."""
+    return Words(
+        word
+        for word in tokenize(text)
+        if word not in stops and word not in FILLERS and not word.isdigit()
+    )
+
+
+def rarity(having: int, among: int) -> float:
+    """Return log(1 + n / df): how much a word tells that ``having`` of ``among`` texts have.
+
+    Spärck Jones, "A statistical interpretation of term specificity" (1972). A word that no text has
+    counts as if one had it.
+    """
+    return math.log(1 + among / (having or 1))
+
+
+def currency(words: Words, counts: Words) -> float:
+    """Rate a sentence's words by how often a whole text has them, of which ``counts`` are."""
+    return sum(counts[word] for word in words) / math.sqrt(max(FEW_WORDS, words.total()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +64,8 @@ class FunctionWords:
     @property
     def general(self) -> frozenset[str]:
         """Those that name nothing by themselves."""
-        return self.nominal.union(
-            self.verbal,
-            self.light,
-            self.pointing,
-            self.linking,
-            self.starting,
-            self.leading,
-            self.own,
-        )
+        others = (self.light, self.pointing, self.linking, self.starting, self.leading, self.own)
+        return self.nominal.union(self.verbal, *others)
 
 
 UNKNOWN: Final = FunctionWords()

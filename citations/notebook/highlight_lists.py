@@ -1,6 +1,8 @@
-"""Highlights by their source: sources by their newest highlight, each read from its beginning."""
+"""Lists of highlights: those of each source from its beginning, sources by their newest highlight;
+what they can be filtered by, and what those hide that are cards.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -10,8 +12,9 @@ from django.db.models import Count, Max, Q, Window
 from django.db.models.functions import RowNumber
 
 from citations.models import Highlight, Source
-from citations.notebook import highlights
+from citations.notebook import gaps, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from transcripts.core.alphabet import alphabet_key, alphabetical
 from transcripts.core.lists import page_of
 from transcripts.core.scope import Scope
 
@@ -72,8 +75,22 @@ def list_groups(
         number=Window(RowNumber(), order_by=_IN_TEXT, **of_source),
     ).order_by("-newest", "-source_id", *_IN_TEXT)
     page, following = page_of(rows, offset, limit)
+    counted: Sequence[Any] = page  # rows that have their number of so many in their source
+    placed = zip(counted, highlights.place(page), strict=True)
+    groups = []
+    for source, pairs in groupby(placed, key=lambda pair: pair[0].source):
+        members = [*pairs]
+        first = members[0][0]
+        groups.append(
+            HighlightGroup(
+                source=source,
+                highlights=tuple(highlight for _, highlight in members),
+                size=first.size,
+                before=first.number - 1,
+            )
+        )
     return GroupedPage(
-        groups=_groups(page),
+        groups=tuple(groups),
         total=matches.count(),
         cards=matches.filter(is_card=True).count(),
         next=following,
@@ -87,16 +104,33 @@ def offset_of(scope: Scope, user: User | None, row: Highlight, *, limit: int) ->
     return own.count() // limit * limit
 
 
-def _groups(rows: Sequence[Any]) -> tuple[HighlightGroup, ...]:
-    """Group rows that have their ``number`` of ``size`` in their source."""
-    placed = zip(rows, highlights.place(rows), strict=True)
-    parts = [[*part] for _, part in groupby(placed, key=lambda pair: pair[0].source_id)]
-    return tuple(
-        HighlightGroup(
-            source=part[0][0].source,
-            highlights=tuple(highlight for _, highlight in part),
-            size=part[0][0].size,
-            before=part[0][0].number - 1,
-        )
-        for part in parts
+MAX_CHOICES: Final = 200  # sources, and tags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightChoices:
+    """What there is to filter by."""
+
+    sources: tuple[Source, ...]
+    tags: tuple[str, ...]
+
+
+def choices(scope: Scope, user: User | None) -> HighlightChoices:
+    """Return the sources and the tags of the visible highlights."""
+    visible = Highlight.objects.readable(scope, user).order_by()
+    sources = Source.objects.filter(pk__in=visible.values("source"))
+    tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
+    tags = {tag for tags in tagged[: 50 * MAX_CHOICES] for tag in tags}
+    return HighlightChoices(
+        sources=tuple(sources.order_by(alphabetical("title"), "pk")[:MAX_CHOICES]),
+        tags=tuple(sorted(tags, key=alphabet_key)[:MAX_CHOICES]),
     )
+
+
+def hidden_words(placed: Iterable[PlacedHighlight]) -> dict[int, str]:
+    """Return what those highlights hide that are cards, by their keys; by a constant number of
+    queries.
+    """
+    shown = [highlight for highlight in placed if highlight.row.is_card]
+    cards = gaps.gaps_of((highlight.row, highlight.locator) for highlight in shown)
+    return {highlight.row.pk: gap.words for highlight, gap in zip(shown, cards, strict=True)}
