@@ -42,6 +42,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "expanded_concepts": [],
     "feedback": 1,
     "field": "limit",
+    "folded": None,
     "formula": "0.81 = 0.5 · 0.80 + 0.5 · 0.82",
     "full_chunk_text": _QUOTE,
     "full_question": _QUESTION,

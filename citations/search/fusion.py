@@ -116,17 +116,25 @@ def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[Uniqu
 
 
 def spread(
-    sources: Sequence[Hashable], is_likely: Sequence[bool], *, limit: int, most: int
+    sources: Sequence[Hashable],
+    is_likely: Sequence[bool],
+    *,
+    limit: int,
+    most: int,
+    nearest: int | None = None,
 ) -> tuple[list[int], dict[int, DropRule]]:
     """Choose ``limit`` of the hits that are given best first by their sources, in the same order;
     return also by which rule each of the others is left out.
 
     Likely hits come first, up to ``most`` of a source; where these are fewer, the best of the rest.
+    Where none is likely, ``nearest`` are chosen at most.
     """
+    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
+    if nearest is not None and nearest < limit and not any(is_likely):
+        limit, unlikely = nearest, DropRule.FLOOR
     counts: Counter[Hashable] = Counter()
     first: dict[int, DropRule] = {}
     rest: dict[int, DropRule] = {}
-    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
     for index, (source, likely) in enumerate(zip(sources, is_likely, strict=True)):
         if likely and counts[source] < most:
             counts[source] += 1
@@ -136,3 +144,21 @@ def spread(
     ordered = [*first, *rest]
     left = {index: (first | rest)[index] for index in sorted(ordered[limit:])}
     return sorted(ordered[:limit]), left
+
+
+def fold(
+    sources: Sequence[Hashable], is_likely: Sequence[bool], *, most: int
+) -> list[DropRule | None]:
+    """Return by which rule each listed hit, best first, is folded away; None: it is in sight.
+
+    Hits beyond ``most`` of a source are, among the likely ones and among the others, and all others
+    where any is likely.
+    """
+    counts: Counter[tuple[Hashable, bool]] = Counter()
+    unlikely = DropRule.FLOOR if any(is_likely) else None
+    rules: list[DropRule | None] = []
+    for source, likely in zip(sources, is_likely, strict=True):
+        counts[source, likely] += 1
+        rule = None if likely else unlikely
+        rules.append(DropRule.SHARE if counts[source, likely] > most else rule)
+    return rules

@@ -83,7 +83,6 @@ def search(
     user: User | None = None,
     quick: bool = False,
     for_readers: bool = False,
-    most_of_source: int = MAX_LIMIT,
     space: EmbeddingSpace | None = None,
     shown: slice = slice(None),
     find: str = "",
@@ -97,11 +96,10 @@ def search(
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
     counts; what two hits share stands in the better one alone; and words that occur nowhere are
-    corrected in a ``suggestion``. A source has more than
-    ``most_of_source`` passages only where the others have no likely ones left. Of all passages, the
-    ``shown`` ones are returned, which are chosen from as many candidates as if there were no more.
-    ``explain`` says how scores came about, and why other hits are not
-    listed; ``find`` what became of one passage: see ``tracing.passage_named``.
+    corrected in a ``suggestion``; and the list has the room of ``selection.room_for_readers``. Of
+    all passages, the ``shown`` ones are returned, which are chosen from as many candidates as if
+    there were no more. ``explain`` says how scores came about, and why other hits are not listed;
+    ``find`` what became of one passage: see ``tracing.passage_named``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
@@ -131,7 +129,11 @@ def search(
         DEDUPLICATE, lambda: selection.grouped(ranking.hits, joins=for_readers)
     )
     likely = candidates.likely_chunks([group.best.hit for group in every], request.query.words)
-    groups, left = selection.spread(every, likely, limit=limit, most=most_of_source)
+    room = selection.ListRoom()
+    if for_readers:
+        is_one_source = len(filter.sources) == 1
+        room = selection.room_for_readers(limit=request.limit, is_one_source=is_one_source)
+    groups, left = selection.spread(every, likely, limit=limit, room=room)
     trace = SearchTrace(
         request=request,
         candidates=result,
@@ -266,6 +268,7 @@ def _passage(
         score=group.best.score,
         relevance=group.best.hit.likelihood,
         is_likely=row.chunk in likely,
+        folded=group.folded,
         link=row.link(opens_at),
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,

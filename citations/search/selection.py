@@ -1,13 +1,17 @@
 """Select the hits that are shown, and say of every other by which rule it is not."""
 
 from collections.abc import Sequence, Set
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from citations import conf
-from citations.passages import Locator, covering
+from citations.passages import NEAREST, DropRule, Locator, covering
+from citations.schemas.filters import MAX_LIMIT
 from citations.search import fusion, neighbours
 from citations.search.candidates import CandidateHit
 from citations.search.chunk_rows import Candidate, DroppedRow
+
+FIRST_PAGE: Final = 10  # passages
+OF_SOURCE: Final = 3  # passages of a source before those of others
 
 
 class RankedHit(NamedTuple):
@@ -35,17 +39,41 @@ class RankedHit(NamedTuple):
 class HitGroup(NamedTuple):
     """A hit, its neighbours that were joined to it, and what repeats one of them elsewhere.
 
-    ``part`` is what is shown of the hit, unless it is all of it.
+    ``part`` is what is shown of the hit, unless it is all of it; ``folded`` is the rule by which a
+    list folds it away.
     """
 
     best: RankedHit
     parts: list[Candidate]
     duplicates: list[tuple[Candidate, float]]
     part: Candidate | None = None
+    folded: DropRule | None = None
 
     @property
     def shown(self) -> Candidate:
         return self.part or self.best.hit.candidate
+
+
+class ListRoom(NamedTuple):
+    """How many passages a list has room for.
+
+    Likely ones have the first places, up to ``most_listed`` of a source; of these and of the
+    others, those beyond ``most_in_sight`` of a source are folded away. Where none is likely,
+    ``nearest`` are listed.
+    """
+
+    most_listed: int = MAX_LIMIT
+    most_in_sight: int = MAX_LIMIT
+    nearest: int | None = None
+
+
+def room_for_readers(*, limit: int, is_one_source: bool) -> ListRoom:
+    """Return the room of a list of ``limit`` passages that people or their programs read.
+
+    Who asks for more than a first page, or for one source alone, reads on in all of them.
+    """
+    most = MAX_LIMIT if is_one_source else OF_SOURCE
+    return ListRoom(most, most if limit <= FIRST_PAGE else MAX_LIMIT, NEAREST)
 
 
 def grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[HitGroup]:
@@ -55,16 +83,25 @@ def grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[HitGroup]:
 
 
 def spread(
-    groups: Sequence[HitGroup], likely: Set[int], *, limit: int, most: int
+    groups: Sequence[HitGroup], likely: Set[int], *, limit: int, room: ListRoom
 ) -> tuple[list[HitGroup], list[DroppedRow]]:
-    """Choose ``limit`` groups: likely ones first, up to ``most`` of a source, then the best of the
-    rest. Return also what is dropped for that.
+    """Choose ``limit`` groups: likely ones first, up to the share of a source, then the best of the
+    rest; tell which of them are folded away. Return also what is dropped for that.
     """
     rows = [group.best.hit.candidate for group in groups]
-    are_likely = [row.chunk in likely for row in rows]
-    chosen, left = fusion.spread([row.source for row in rows], are_likely, limit=limit, most=most)
-    dropped = [DroppedRow(rows[index], rule) for index, rule in left.items()]
-    return [groups[index] for index in chosen], dropped
+    sources, are_likely = [row.source for row in rows], [row.chunk in likely for row in rows]
+    chosen, left = fusion.spread(
+        sources, are_likely, limit=limit, most=room.most_listed, nearest=room.nearest
+    )
+    folded = fusion.fold(
+        [sources[index] for index in chosen],
+        [are_likely[index] for index in chosen],
+        most=room.most_in_sight,
+    )
+    listed = [
+        groups[index]._replace(folded=rule) for index, rule in zip(chosen, folded, strict=True)
+    ]
+    return listed, [DroppedRow(rows[index], rule) for index, rule in left.items()]
 
 
 def _deduplicate(ranked: Sequence[RankedHit]) -> list[HitGroup]:

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citations.passages import DropRule
 from citations.search.fusion import (
     LAST_WEIGHT,
     FusedHit,
     UniqueText,
     deduplicate,
+    fold,
     min_max_weighted,
     rrf,
     spread,
@@ -167,3 +169,33 @@ def test_a_source_has_many_of_the_first_places_only_where_others_have_nothing_li
 ) -> None:
     is_likely = [mark == "1" for mark in likely]
     assert spread(sources, is_likely, limit=4, most=2)[0] == chosen
+
+
+@pytest.mark.parametrize(
+    ("likely", "limit", "left"),
+    [("00000", 4, "FLOOR"), ("00000", 3, "LIMIT"), ("00000", 2, "LIMIT"), ("00010", 4, "FLOOR")],
+    ids=["more than the nearest", "the nearest", "fewer", "one of them likely"],
+)
+def test_where_no_hit_is_likely_the_nearest_alone_are_chosen(
+    likely: str, limit: int, left: str
+) -> None:
+    chosen, rules = spread("abcde", [m == "1" for m in likely], limit=limit, most=5, nearest=3)
+    assert len(chosen) == (min(limit, 3) if "1" not in likely else limit)
+    assert {*rules.values()} == {DropRule[left]}
+
+
+@pytest.mark.parametrize(
+    ("sources", "likely", "folded"),
+    [
+        ("aaab", "1111", "--s-"),
+        ("aabaa", "11000", "--fff"),
+        ("aabaaa", "110000", "--fffs"),
+        ("aaa", "000", "--s"),
+        ("", "", ""),
+    ],
+)
+def test_beyond_its_share_a_source_is_folded_away_and_so_is_what_is_less_likely(
+    sources: str, likely: str, folded: str
+) -> None:
+    rules = {"-": None, "s": DropRule.SHARE, "f": DropRule.FLOOR}
+    assert fold(sources, [mark == "1" for mark in likely], most=2) == [rules[f] for f in folded]
