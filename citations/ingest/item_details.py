@@ -144,24 +144,22 @@ def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
     current = details_of(row)
     changes: dict[str, Any] = {}
     if details.title != current.title:
-        changes["title"] = _title(details.title)
+        title = " ".join(clean(details.title, MAX_TITLE + 1).split())
+        if not title:
+            raise InvalidInput("The title is empty.", hint="Write one.")
+        if len(title) > MAX_TITLE:
+            raise InvalidInput(f"A title has at most {MAX_TITLE} characters.", hint="Shorten it.")
+        changes["title"] = title
     if current.tags is not None and details.tags not in (None, current.tags):
         changes["tags"] = _tags(details.tags or "")
     own = current.language
     if own is not None and details.language not in (None, own, languages.name_of(own)):
         tag = languages.parse(details.language or "")
         if tag.lower() != own.lower():
-            changes["language"] = _known(tag)
+            if tag and not is_known(tag):
+                raise languages.unknown(tag)
+            changes["language"] = tag
     return changes
-
-
-def _title(text: str) -> str:
-    title = " ".join(clean(text, MAX_TITLE + 1).split())
-    if not title:
-        raise InvalidInput("The title is empty.", hint="Write one.")
-    if len(title) > MAX_TITLE:
-        raise InvalidInput(f"A title has at most {MAX_TITLE} characters.", hint="Shorten it.")
-    return title
 
 
 def _tags(text: str) -> list[str]:
@@ -171,12 +169,6 @@ def _tags(text: str) -> list[str]:
     if len({*filter(None, parts)}) > MAX_TAGS:
         raise InvalidInput(f"An item has at most {MAX_TAGS} tags.", hint="Leave some out.")
     return clean_tags(parts)
-
-
-def _known(tag: str) -> str:
-    if tag and not is_known(tag):
-        raise languages.unknown(tag)
-    return tag
 
 
 def _own_transcript(video: Video) -> Transcript | None:

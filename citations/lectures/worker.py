@@ -254,7 +254,12 @@ def _work() -> bool:
             _undescribed.extend(result for result in results if result.vector is not None)
             # Else the database is unavailable, and a sweep will cite them.
             return all(result.is_stored for result in results)
-        return _extract_keywords_next()
+        try:
+            cited = _undescribed.pop()
+        except IndexError:
+            return False
+        describe(cited)
+        return True
     except (OperationalError, InterfaceError) as error:
         logger.warning("Database unavailable; windows wait: %s", error)
     except Exception:
@@ -262,16 +267,6 @@ def _work() -> bool:
     finally:
         release_connection()
     return False
-
-
-def _extract_keywords_next() -> bool:
-    """Extract the keywords of the newest window without them."""
-    try:
-        cited = _undescribed.pop()
-    except IndexError:
-        return False
-    describe(cited)
-    return True
 
 
 _pool: Final = _Pool(THREADS, _work)

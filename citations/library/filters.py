@@ -141,7 +141,10 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that the
     caller cannot see.
     """
-    _check(filter)
+    if filter.since and filter.until and filter.since > filter.until:
+        raise InvalidFilter("The first day is after the last.", hint="Swap them.")
+    if filter.start is not None and filter.end is not None and filter.start > filter.end:
+        raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
     chunks, hides = _count_readable(scope)
     sources = None
     speakers: tuple[str, ...] = ()
@@ -250,13 +253,6 @@ def _refusal(problem: ErrorDetails, names: Sequence[str]) -> InvalidFilter:
             f"There is no kind “{clean(value, 40)}”.", hint=f"Kinds: {', '.join(KINDS)}."
         )
     return InvalidFilter(f"{part}: {problem['msg']}.", hint="Correct or remove this filter.")
-
-
-def _check(filter: Filter) -> None:
-    if filter.since and filter.until and filter.since > filter.until:
-        raise InvalidFilter("The first day is after the last.", hint="Swap them.")
-    if filter.start is not None and filter.end is not None and filter.start > filter.end:
-        raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
 def _conditions(filter: Filter) -> Iterator[Q]:

@@ -226,7 +226,14 @@ class _Build:
             if self._is_late:
                 break
             hnsw.ensure(self.space)
-            self._check_marked_hits()
+            lost = search_quality.loses(self.space) if self.space.guarded else []
+            if lost:
+                raise MigrationConflict(
+                    f"{self.space} ranks hits worse that people marked as right: "
+                    f"{'; '.join(map(str, lost))}.",
+                    hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
+                    "To cancel, run kb db migrate-embeddings --cancel",
+                )
             if switch(self.space):
                 self.space.refresh_from_db()
                 if self.on_progress:
@@ -256,17 +263,6 @@ class _Build:
         ):
             after = batch[-1].chunk
             yield batch
-
-    def _check_marked_hits(self) -> None:
-        """Raise ``MigrationConflict`` if the space is guarded and ranks marked hits worse."""
-        lost = search_quality.loses(self.space) if self.space.guarded else []
-        if lost:
-            raise MigrationConflict(
-                f"{self.space} ranks hits worse that people marked as right: "
-                f"{'; '.join(map(str, lost))}.",
-                hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
-                "To cancel, run kb db migrate-embeddings --cancel",
-            )
 
     def _report(self, done: int, total: int) -> None:
         self.space.change(done=done, total=total, **PROGRESS, **NO_ERROR)

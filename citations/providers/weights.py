@@ -84,7 +84,12 @@ def files(folder: Path) -> list[Path]:
         if (folder / whole).is_file():
             return [folder / whole]
         if (folder / index).is_file():
-            return _shards(folder, index)
+            try:
+                named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                return []
+            paths = [folder / Path(str(name)).name for name in named]
+            return paths if all(path.is_file() for path in paths) else []
     return []
 
 
@@ -143,15 +148,6 @@ def _known_digests(kept: Path) -> dict[str, str]:
         return {str(own): str(digest) for own, digest in json.loads(kept.read_text()).items()}
     except (OSError, ValueError, AttributeError, RecursionError):
         return {}
-
-
-def _shards(folder: Path, index: str) -> list[Path]:
-    try:
-        named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
-    paths = [folder / Path(str(name)).name for name in named]
-    return paths if all(path.is_file() for path in paths) else []
 
 
 def _packaged(name: str) -> Path | None:

@@ -78,7 +78,15 @@ def room_for_readers(*, limit: int, is_one_source: bool) -> ListRoom:
 
 def grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[HitGroup]:
     """Fold near-duplicates and, if asked, join neighbours, best first."""
-    groups = _deduplicate(ranked)
+    rows = [hit.hit.candidate for hit in ranked]
+    # Texts without words are near-duplicates where they are equal.
+    texts = [row.read.words or frozenset({row.text.strip()}) for row in rows]
+    groups = [
+        HitGroup(
+            ranked[index], [], [(rows[dropped], similarity) for dropped, similarity in duplicates]
+        )
+        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())
+    ]
     return _join(groups) if joins else groups
 
 
@@ -102,18 +110,6 @@ def spread(
         groups[index]._replace(folded=rule) for index, rule in zip(chosen, folded, strict=True)
     ]
     return listed, [DroppedRow(rows[index], rule) for index, rule in left.items()]
-
-
-def _deduplicate(ranked: Sequence[RankedHit]) -> list[HitGroup]:
-    rows = [hit.hit.candidate for hit in ranked]
-    # Texts without words are near-duplicates where they are equal.
-    texts = [row.read.words or frozenset({row.text.strip()}) for row in rows]
-    return [
-        HitGroup(
-            ranked[index], [], [(rows[dropped], similarity) for dropped, similarity in duplicates]
-        )
-        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())
-    ]
 
 
 def _join(groups: Sequence[HitGroup]) -> list[HitGroup]:
