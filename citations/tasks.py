@@ -23,8 +23,8 @@ from citations.models import AbstractsRequest, Archive, Deletion, EmbeddingSpace
 from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.work import messages
 from transcripts.core.work.models import LOST_AFTER
@@ -125,7 +125,7 @@ def sweep() -> None:
 def tend() -> None:
     """Build missing indexes, outlines and topics."""
     if space := vector_space.locked():
-        hnsw.ensure(space)
+        store.ensure_index(space)
     if not outline_storage.catch_up():
         topics.tend()
 

@@ -7,9 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 
+from citations.documents import storage as document_storage
 from citations.formats import VIDEO
-from citations.models import Source, State
+from citations.library import sources
+from citations.models import Source, SourceQuerySet, State
 from citations.providers import languages
 from transcripts import captions
 from transcripts.adding import transcript_rows
@@ -140,3 +143,16 @@ def _is_open(transcript: Transcript) -> bool:
     is_own = transcript.origin == CaptionOrigin.UPLOAD and not transcript.language
     is_only = not video.transcripts.exclude(pk=transcript.pk).exists()
     return is_own and is_only and "language" not in video.edited
+
+
+def stale() -> SourceQuerySet:
+    """Return the sources that were split with other sizes, or read by another version."""
+    everything = Source.objects.all()
+    split = sources.split_otherwise(everything).values("pk")
+    read = document_storage.read_otherwise(everything).values("pk")
+    return everything.filter(Q(pk__in=split) | Q(pk__in=read))
+
+
+def renew() -> int:
+    """Queue what is stale; return how many sources. Each is found as it was till it is replaced."""
+    return stale().start_anew()

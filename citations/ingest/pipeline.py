@@ -26,14 +26,7 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import (
-    chunk_storage,
-    contextual,
-    contextual_costs,
-    discovery,
-    lanes,
-    punctuation,
-)
+from citations.ingest import chunk_storage, contextual, discovery, lanes, punctuation
 from citations.models import (
     Chunk,
     Chunking,
@@ -236,7 +229,7 @@ class _Ingest:
             chunk.pk: chunk
             for chunk in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
         }
-        pieces = contextual_costs.requests_for(chunks.values())
+        pieces = contextual.requests_for(chunks.values())
         text = text_of(source_blocks.read(self.source))
         written = 0
 

@@ -17,7 +17,7 @@ from django.db.models import Sum
 
 from citations import conf
 from citations.caches import Cache
-from citations.lectures import citation_storage, continuity, window_analysis
+from citations.lectures import citation_storage, window_analysis
 from citations.lectures.citation_storage import StoredWindow
 from citations.lectures.sessions import CITABLE, citable_sources, sources_of
 from citations.lectures.stages import (
@@ -39,7 +39,7 @@ from citations.lectures.stages import (
 )
 from citations.library.filters import ResolvedFilter
 from citations.models import UNFINISHED, LectureSession, Window, WindowOutcome
-from citations.providers import registry, tokens
+from citations.providers import encoders, registry
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
 from citations.search import chunk_rows
@@ -224,13 +224,13 @@ def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Deci
         resolved=resolved,
         is_live=True,
     )
-    recent = continuity.recent_citations(window)
+    recent = window_analysis.recent_citations(window)
     passages = (
         NearPassage(
             candidate,
             cosine,
-            continuity.preferred(
-                relevance, continuity.nearness(candidate, recent), model=query.space.model
+            window_analysis.preferred(
+                relevance, window_analysis.nearness(candidate, recent), model=query.space.model
             ),
         )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
@@ -299,7 +299,7 @@ def _score(near: NearestPassages) -> tuple[list[float] | None, str]:
         return None, ""
     try:
         # The model reads no more; the previous window covers the beginning.
-        newest = tokens.keep_end(near.window.text, most=QUERY_TOKENS)
+        newest = encoders.keep_end(near.window.text, most=QUERY_TOKENS)
         texts = [passage.candidate.indexed_text for passage in near.passages]
         return reranker.score(newest, texts), ""
     except Exception as error:

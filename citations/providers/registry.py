@@ -9,13 +9,7 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
-from citations.providers import (
-    chat_services,
-    embedding,
-    embedding_services,
-    openvino_encoder,
-    weights,
-)
+from citations.providers import chat_services, embedding, embedding_services, encoders, weights
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
@@ -147,8 +141,8 @@ def warm() -> None:
 
 def warm_again() -> None:
     """Load in the background the models that left memory unused; cheap enough for every request."""
-    if openvino_encoder.released.is_set():
-        openvino_encoder.released.clear()
+    if encoders.released.is_set():
+        encoders.released.clear()
         threading.Thread(target=warm, name="warm", daemon=True).start()
 
 

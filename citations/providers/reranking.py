@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import Engine, Tokens, replace_surrogates, tokenizer
+from citations.providers.encoders import (
+    Engine,
+    Tokens,
+    TorchPairScorer,
+    replace_surrogates,
+    tokenizer,
+)
 from citations.providers.openvino_graph import UnknownArchitecture
-from citations.providers.sentence_transformers_models import TorchPairScorer
+from citations.providers.weights import ModelConfig
 
 QUERY_TOKENS = 64
 PAIR_TOKENS = 256  # the cost grows faster than the length

@@ -1,16 +1,19 @@
-"""Fuse rankings, drop near-duplicates, and spread hits over sources. Pure."""
+"""Fuse rankings, drop near-duplicates, join neighbours, and spread hits over sources. Pure."""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from citations.passages import DropRule
+from citations.passages import DropRule, Locator
 
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
 K = TypeVar("K", bound=Hashable)
+
+MAX_JOINED: Final = 3  # chunks of one hit: more are no place to read, but a whole talk
 
 
 class FusedHit(NamedTuple, Generic[K]):
@@ -162,3 +165,36 @@ def fold(
         rule = None if likely else unlikely
         rules.append(DropRule.SHARE if counts[source, likely] > most else rule)
     return rules
+
+
+def join_neighbours(
+    places: Sequence[tuple[Hashable, int]], *, most: int = MAX_JOINED
+) -> list[tuple[int, ...]]:
+    """Group the hits at places (source and ordinal, best first) into runs of up to ``most``.
+
+    A hit joins the run beside it that has the better first hit, and links both where they are short
+    enough. Returns the indexes of the hits of each run, best first, runs by their best hit.
+    """
+    runs: dict[tuple[Hashable, int], list[int]] = {}
+    for index, (source, ordinal) in enumerate(places):
+        run = runs[source, ordinal] = [index]
+        beside = (runs.get((source, ordinal - 1)), runs.get((source, ordinal + 1)))
+        for other in sorted(filter(None, beside)):
+            if len(other) + len(run) <= most:
+                run = sorted([*run, *other])
+                runs |= {places[member]: run for member in run}
+    return sorted({tuple(run) for run in runs.values()})
+
+
+def apart(place: Locator, taken: Iterable[Locator]) -> Locator:
+    """Return the part of a place that none of these places of its source has: it begins where one
+    ends, or ends where one begins. What lies within one of them stays whole.
+    """
+    rest = place
+    for other in taken:
+        (first, last), (start, stop) = rest.span, other.span
+        if start <= first < stop < last:
+            rest = replace(rest, span=(stop, last), start=other.end)
+        elif first < start < last <= stop:
+            rest = replace(rest, span=(first, start), end=other.start)
+    return rest

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from citations import conf
 from citations.passages import NEAREST, DropRule, Locator, covering
 from citations.schemas.filters import MAX_LIMIT
-from citations.search import fusion, neighbours
+from citations.search import fusion
 from citations.search.candidates import CandidateHit
 from citations.search.chunk_rows import Candidate, DroppedRow
 
@@ -117,7 +117,7 @@ def _join(groups: Sequence[HitGroup]) -> list[HitGroup]:
     hits = [group.best.hit for group in groups]
     places = [((hit.candidate.source, hit.is_likely), hit.candidate.ordinal) for hit in hits]
     joined: list[HitGroup] = []
-    for best, *others in neighbours.join(places):
+    for best, *others in fusion.join_neighbours(places):
         rows = [hits[other].candidate for other in others]
         repeated = [pair for member in (best, *others) for pair in groups[member].duplicates]
         parts = sorted(rows, key=lambda row: row.ordinal)
@@ -132,8 +132,7 @@ def apart(groups: Sequence[HitGroup]) -> list[HitGroup]:
     for group in groups:
         places = taken.setdefault(group.shown.source, [])
         row, *parts = (
-            each.within(neighbours.apart(each.locator, places))
-            for each in (group.shown, *group.parts)
+            each.within(fusion.apart(each.locator, places)) for each in (group.shown, *group.parts)
         )
         parted.append(group._replace(part=row, parts=parts))
         places.append(covering([each.locator for each in (row, *parts)]))

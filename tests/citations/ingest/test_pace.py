@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.ingest.pace import (
+from citations.ingest.time_left import (
     MIN_CHARACTERS,
     IndexedText,
     TextInWork,

@@ -17,7 +17,7 @@ from citations.documents import storage as document_storage
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
-from citations.ingest.pace import TextInWork
+from citations.ingest.time_left import TextInWork
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from citations.ingest import discovery, speaker_names
+from citations.ingest import discovery, item_details
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Chunk, Source, State
 from citations.notebook import conversations, highlights
@@ -46,7 +46,7 @@ def source(collection: Collection) -> Source:
 def rename(source: Source, speaker: str, name: str) -> str:
     """Rename a speaker, and let a worker index what changed."""
     transcript = Transcript.objects.get(pk=source.transcript_id)
-    label, sources = speaker_names.rename(transcript, speaker, name)
+    label, sources = item_details.rename_speaker(transcript, speaker, name)
     for stale in sources:
         assert stale.state == State.PENDING
         discovery.adopt()
@@ -167,7 +167,7 @@ def test_two_people_at_once_cannot_give_two_speakers_the_same_name(source: Sourc
     transcript = Transcript.objects.get(pk=source.transcript_id)
     with pytest.raises(InvalidInput, match="Somebody else is called “Ada”"):
         run_against(
-            lambda: speaker_names.rename(transcript, "Speaker 1", "Ada"),
+            lambda: item_details.rename_speaker(transcript, "Speaker 1", "Ada"),
             lock=lambda: transcript_rows.lock(Transcript.objects.get(pk=transcript.pk)),
             write=lambda: rename(source, "Speaker 0", "Ada"),
         )

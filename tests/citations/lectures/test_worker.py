@@ -244,7 +244,7 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
     lecture: LectureSession, textbook: Source
 ) -> None:
     cited = cite(lecture)
-    [event] = events.after(lecture, 0)
+    [event] = events.events_after(lecture, 0)
     assert event.kind == "citations"
     assert event.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
     assert (event.data["window_index"], event.data["outcome"]) == (0, "cited")
@@ -357,8 +357,14 @@ def test_what_is_decided_early_is_still_told_in_order(
 ) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
     lecture_pipeline.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
-    assert [event.data["window_index"] for event in events.after(lecture, 0)] == [0, 1, 2, 3, 4]
-    outcomes = [event.data["outcome"] for event in events.after(lecture, 0)]
+    assert [event.data["window_index"] for event in events.events_after(lecture, 0)] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+    outcomes = [event.data["outcome"] for event in events.events_after(lecture, 0)]
     assert outcomes == ["off_topic", "cited", "off_topic", "cited", "off_topic"]
 
 
@@ -631,7 +637,7 @@ def test_when_all_is_below_the_threshold_nothing_is_cited(
     monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Entropy=0.49))
     cited = cite(lecture)
     assert (cited.window.outcome, cited.citations) == (WindowOutcome.TOO_WEAK, ())
-    assert events.after(lecture, 0)[-1].data["citations"] == []
+    assert events.events_after(lecture, 0)[-1].data["citations"] == []
 
 
 def test_another_model_than_the_librarys_is_told_of(
@@ -754,7 +760,7 @@ def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(
     assert [citation.uuid for citation in again[0].citations] == [
         citation.uuid for citation in twice[0][0].citations
     ]
-    assert len(events.after(lecture, 0)) == 1
+    assert len(events.events_after(lecture, 0)) == 1
 
 
 # A question about one window
@@ -772,7 +778,7 @@ def test_a_question_is_answered_and_stored(
     assert answer.keywords
     assert answer.milliseconds >= 0
     assert Window.objects.get().text == SAID
-    assert [event.kind for event in events.after(lecture, 0)] == ["window", "citations"]
+    assert [event.kind for event in events.events_after(lecture, 0)] == ["window", "citations"]
 
 
 def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(
@@ -839,7 +845,7 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
     indexes = [
         event.data["window_index"]
-        for event in events.after(lecture, 0)
+        for event in events.events_after(lecture, 0)
         if event.kind == "citations"
     ]
     assert indexes == list(range(len(new_windows)))  # in the order of the session, each once
@@ -983,7 +989,7 @@ def test_a_window_that_no_process_survives_is_given_up(
         WindowOutcome.FAILED,
         "Every process that tried to cite it died.",
     )
-    assert events.after(lecture, 0)[-1].data["outcome"] == "failed"
+    assert events.events_after(lecture, 0)[-1].data["outcome"] == "failed"
 
 
 def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(

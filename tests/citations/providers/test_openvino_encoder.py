@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import ModelError
-from citations.providers import openvino_encoder, sentence_transformers_models
+from citations.providers import encoders
 from citations.providers.embedding import LocalEmbedder
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
-from citations.providers.sentence_transformers_models import TorchEncoder
+from citations.providers.encoders import BATCH_TOKENS, TextEncoder, Tokens, TorchEncoder
+from citations.providers.weights import ModelConfig
 from tests.citations.providers import tiny_models
 from tests.programs import run_program
 from tests.serving import until
@@ -69,7 +68,7 @@ def test_a_model_of_another_architecture_runs_in_torch(name: str, dimensions: in
 
 
 def test_a_model_that_needs_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_transformers_models, "find_spec", lambda name: None)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="PyTorch") as raised:
         TorchEncoder(tiny_models.folder(tiny_models.DENSE))
     assert "cuebase[models]" in raised.value.hint
@@ -87,7 +86,7 @@ def test_more_texts_than_are_read_at_once_come_back_in_order(
 ) -> None:
     model = loaded(tiny_models.MEAN)
     whole = model.vectors(tiny_models.TEXTS)
-    monkeypatch.setattr(openvino_encoder, "READ_AT_ONCE", 5)
+    monkeypatch.setattr(encoders, "READ_AT_ONCE", 5)
     assert np.abs(model.vectors(tiny_models.TEXTS) - whole).max() < 1e-5
 
 
@@ -134,7 +133,7 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(
     lengths: Sequence[int],
 ) -> None:
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
-    batches = list(openvino_encoder._batches(order, lengths))
+    batches = list(encoders._batches(order, lengths))
     assert [place for batch in batches for place in batch] == order
     assert all(
         len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS
@@ -146,7 +145,7 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(
 def test_a_tokenizer_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="tokenizer"):
-        openvino_encoder.tokenizer(tmp_path)
+        encoders.tokenizer(tmp_path)
 
 
 def test_a_model_needs_no_torch_and_tells_nobody() -> None:
@@ -155,8 +154,8 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 from pathlib import Path
 from citations.providers.embedding import LocalEmbedder
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.weights import ModelConfig
+from citations.providers.encoders import TextEncoder
 folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
 assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1, 32)
 heavy = ["torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert"]

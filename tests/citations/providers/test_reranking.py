@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from citations.errors import ModelError, ModelMissing
 from citations.providers import openvino_graph, reranking
-from citations.providers.openvino_encoder import Tokens
+from citations.providers.encoders import Tokens, TorchPairScorer
 from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.reranking import CrossEncoderReranker
-from citations.providers.sentence_transformers_models import TorchPairScorer
 from tests.citations.providers import tiny_models
 
 

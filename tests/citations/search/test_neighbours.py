@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.passages import Locator
-from citations.search.neighbours import apart, join
+from citations.search.fusion import apart
+from citations.search.fusion import join_neighbours as join
 
 PLACES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 12)), unique=True, max_size=26)
 
