@@ -178,15 +178,15 @@ def _build_queries(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decisio
 def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
     """Return the vectors of texts; embed unknown ones in one batch."""
     keys = {text: (model.provider, model.model, model.dimensions, text) for text in texts}
-    vectors: dict[str, Vector] = {text: _query_cache.get(key) for text, key in keys.items()}
+    vectors: dict[str, Vector] = {text: query_cache.get(key) for text, key in keys.items()}
     if missing := [text for text, vector in vectors.items() if vector is None]:
         for text, vector in zip(missing, model.embed_queries(missing), strict=True):
             vectors[text] = np.array(vector)  # a view would keep the whole batch in memory
-            _query_cache.keep(keys[text], vectors[text], vectors[text].nbytes)
+            query_cache.keep(keys[text], vectors[text], vectors[text].nbytes)
     return vectors
 
 
-_query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
+query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
 
 
 # Passages
@@ -255,7 +255,7 @@ def _decide_on(near: NearestPassages, farthest: float) -> Decision:
     matches = (
         rank_by_judge(near.passages, farthest)
         if scores is None
-        else _rank_by_score(near.passages, scores)
+        else rank_by_score(near.passages, scores)
     )
     if matches:
         outcome = WindowOutcome.CITED
@@ -282,7 +282,7 @@ def rank_by_judge(passages: Sequence[NearPassage], farthest: float) -> list[Cita
     return [CitationMatch(passage.candidate, passage.score) for passage in ranked]
 
 
-def _rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
+def rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
     """Return the passages that the cross-encoder finds relevant; equal ones, the nearest first."""
     relevant = [
         CitationMatch(passage.candidate, score)

@@ -101,9 +101,9 @@ class QueryEmbedding:
         try:
             expansion = self._expanding.result(HYDE_SECONDS)
             if expansion.value.hypothesis:
-                _pause.end()
+                pause.end()
         except TooSlow:
-            _pause.begin()
+            pause.begin()
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
@@ -141,7 +141,7 @@ class _Expansion(NamedTuple):
     note: str = ""
 
 
-class _Pause:
+class Pause:
     """The time in which the language model of this process is not asked, as it was too slow.
 
     It doubles each time that the model is too slow again: one may have been loading, another never
@@ -169,13 +169,13 @@ class _Pause:
         return monotonic() < self._end
 
 
-_pause = _Pause()
+pause = Pause()
 
 # More threads than cores, because those of a remote model only wait.
 _executor = ThreadPoolExecutor(
     max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question"
 )
-_hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
+hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
 def _start_embedding(texts: Sequence[str], space: EmbeddingSpace) -> "Future[_Timed[Vectors]]":
@@ -191,10 +191,10 @@ def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
     future: Future[_Timed[_Expansion]] = Future()
-    if _pause.lasts:
+    if pause.lasts:
         expansion = _Expansion(note=f"The language model was too slow before; {_INSTEAD}")
         future.set_result(_Timed(expansion, 0.0))
-    elif _hyde_turns.acquire(blocking=False):
+    elif hyde_turns.acquire(blocking=False):
         # A daemon thread, so that a hanging server cannot keep the process alive.
         threading.Thread(
             target=_settle,
@@ -213,7 +213,7 @@ def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
     except BaseException as error:  # noqa: BLE001  the waiting thread gets it
         future.set_exception(error)
     finally:
-        _hyde_turns.release()
+        hyde_turns.release()
 
 
 def _expand(question: str) -> _Expansion:

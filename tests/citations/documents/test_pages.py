@@ -183,9 +183,8 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
 
 def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None:
     citation = make_citation(paper, "learning rate")
-    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place_of(
-        paper, "learning rate"
-    )
+    expected = place_of(paper, "learning rate")
+    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == expected
 
 
 def test_a_quote_is_found_again_when_the_document_was_read_anew(

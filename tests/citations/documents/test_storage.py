@@ -202,9 +202,8 @@ def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_l
     source = add(collection, data, "x.pdf")
     document_storage.extract(source)
     source.document.refresh_from_db()
-    assert source.document.outline == [
-        [title.count(".") + 1, title, page] for page, title in enumerate(titles, 1)
-    ]
+    expected = [[title.count(".") + 1, title, page] for page, title in enumerate(titles, 1)]
+    assert source.document.outline == expected
     [first, *_] = Page.objects.filter(document=source.pk).order_by("number")
     assert "Hint" in first.text
     assert [(heading, boundary) for _, _, heading, boundary in first.blocks] == [

@@ -313,9 +313,8 @@ def test_a_short_text_is_not_kept_by_services() -> None:
 
 
 def test_costs_add_up() -> None:
-    assert Cost(calls=1, input=2, cached=1, output=3) + Cost(calls=1) == Cost(
-        calls=2, input=2, cached=1, output=3
-    )
+    expected = Cost(calls=2, input=2, cached=1, output=3)
+    assert Cost(calls=1, input=2, cached=1, output=3) + Cost(calls=1) == expected
 
 
 class _Caching:

@@ -103,10 +103,8 @@ def test_the_language_of_a_file_is_corrected_though_it_names_its_video(
     fetched.save()
     assert details_of(talk).language == "de"
     make_video(collection, cues=make_cues(61), **named)
-    assert set(Transcript.objects.values_list("language", "origin")) == {
-        ("de", CaptionOrigin.UPLOAD),
-        ("en", CaptionOrigin.AUTO),
-    }
+    expected = {("de", CaptionOrigin.UPLOAD), ("en", CaptionOrigin.AUTO)}
+    assert set(Transcript.objects.values_list("language", "origin")) == expected
 
 
 def test_a_document_and_a_lecture_are_edited(collection: Collection, scope: Scope) -> None:
@@ -130,10 +128,8 @@ def test_several_items_get_a_language_at_once_but_not_what_youtube_names(
     rows = [f"video-{talk.pk}", f"video-{watched.pk}", f"document-{notes.pk}"]
     chosen = select(scope, rows)
     assert item_details.set_language(chosen, "de") == (2, [source, notes])
-    assert set(Transcript.objects.values_list("video", "language")) == {
-        (talk.pk, "de"),
-        (watched.pk, "en"),
-    }
+    expected = {(talk.pk, "de"), (watched.pk, "en")}
+    assert set(Transcript.objects.values_list("video", "language")) == expected
     with pytest.raises(InvalidInput, match="No language"):
         item_details.set_language(chosen, " ")
 

@@ -255,11 +255,8 @@ def test_after_half_a_minute_they_are_gone_and_the_trail_says_who_deleted_them(
         0,
     )
     deleted = AuditEntry.objects.filter(action="delete")
-    assert set(deleted.values_list("actor", "kind")) == {
-        ("ada", "video"),
-        ("ada", "document"),
-        ("ada", "lecture"),
-    }
+    expected = {("ada", "video"), ("ada", "document"), ("ada", "lecture")}
+    assert set(deleted.values_list("actor", "kind")) == expected
 
 
 def test_a_worker_that_dies_half_way_leaves_the_rest_to_the_next(

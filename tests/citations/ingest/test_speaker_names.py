@@ -121,10 +121,8 @@ def test_an_answer_quotes_the_speaker_by_the_new_name(
     make_citation(answer, source, text)
     rename(source, "Speaker 1", "Ada")
     answer.refresh_from_db()
-    assert [claim["text"] for claim in answer.claims] == [
-        "Ada: A programme tells a machine what to do.",
-        "Speaker 1: of another source.",
-    ]
+    expected = ["Ada: A programme tells a machine what to do.", "Speaker 1: of another source."]
+    assert [claim["text"] for claim in answer.claims] == expected
     assert answer.citations.get().quote == answer.claims[0]["text"]
 
 
@@ -182,16 +180,6 @@ def test_word_times_stay(collection: Collection, source: Source) -> None:
     rename(source, "Speaker 1", "Ada")
     transcript.refresh_from_db()
     cues = captions.from_json(transcript.cues, word_times=transcript.word_times)
-    assert [word.text for word in cues[2].words] == [
-        "A",
-        "programme",
-        "tells",
-        "a",
-        "machine",
-        "what",
-        "to",
-        "do.",
-        "Point",
-        "2.",
-    ]
+    expected = ["A", "programme", "tells", "a", "machine", "what", "to", "do.", "Point", "2."]
+    assert [word.text for word in cues[2].words] == expected
     assert cues[0].words[0].text == "Speaker"

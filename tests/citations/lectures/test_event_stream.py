@@ -166,5 +166,5 @@ def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
             raise OperationalError("the server closed the connection")
         return real(*given)
 
-    monkeypatch.setattr(events, "after", after)
+    monkeypatch.setattr(events, "events_after", after)
     assert all_of(session) == [1]

@@ -35,12 +35,8 @@ def test_what_was_said_becomes_a_recording_with_its_times_title_and_date(
         (9_000, 20_000, "A remark."),
         (20_000, 21_000, "Every weight learns."),
     ]
-    assert (video.title, video.published_at, video.collection, video.added_by) == (
-        "Networks, week 3",
-        lecture.created_at,
-        collection,
-        owner,
-    )
+    expected = ("Networks, week 3", lecture.created_at, collection, owner)
+    assert (video.title, video.published_at, video.collection, video.added_by) == expected
     assert library.find_video(Scope(readable=frozenset({collection.pk})), str(lecture.uuid))
     lecture.refresh_from_db()
     assert lecture.transcript == transcript

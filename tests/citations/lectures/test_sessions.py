@@ -84,12 +84,8 @@ def test_a_lecture_begins_in_a_collection_that_may_be_changed(
     made = lecture_sessions.start(
         scope, owner, title="  Networks\x00 ", collection="lectures", language="en"
     )
-    assert (made.title, made.owner, made.collection, made.language) == (
-        "Networks",
-        owner,
-        collection,
-        "en",
-    )
+    expected = ("Networks", owner, collection, "en")
+    assert (made.title, made.owner, made.collection, made.language) == expected
     assert lecture_sessions.start(scope, None).title.startswith("Lecture of ")
     with pytest.raises(Forbidden):
         lecture_sessions.start(Scope(readable=scope.readable), None, collection=collection)
@@ -165,11 +161,8 @@ def test_the_list_goes_on_from_page_to_page(scope: Scope, collection: Collection
         lecture_sessions.start(scope, None, title=f"Lecture {number}", collection=collection)
     first = lecture_sessions.list_sessions(scope, limit=2)
     rest = lecture_sessions.list_sessions(scope, limit=2, offset=first.next or 0)
-    assert [session.title for session in (*first.sessions, *rest.sessions)] == [
-        "Lecture 2",
-        "Lecture 1",
-        "Lecture 0",
-    ]
+    expected = ["Lecture 2", "Lecture 1", "Lecture 0"]
+    assert [session.title for session in (*first.sessions, *rest.sessions)] == expected
     assert (first.total, first.next, rest.next) == (3, 2, None)
 
 
@@ -415,9 +408,8 @@ def test_cues_that_overlap_are_said_once_each(scope: Scope, collection: Collecti
     for position in range(0, 12_000, 500):
         speech.advance(session, position)
     stored = session.transcript.cues if session.transcript else []
-    assert [text for _, _, text in stored] == list(
-        Segment.objects.order_by("number").values_list("text", flat=True)
-    )
+    expected = list(Segment.objects.order_by("number").values_list("text", flat=True))
+    assert [text for _, _, text in stored] == expected
 
 
 def test_what_replays_nothing_cannot_advance(
@@ -530,12 +522,8 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
     Window.objects.create(session=other, index=0, text="a", outcome=WindowOutcome.CITED)
     figures = lecture_report.statistics(lecture)
     assert (figures.windows, figures.waiting, figures.citations) == (7, 1, 0)
-    assert (figures.cited, figures.off_topic, figures.too_far, figures.too_weak) == (
-        0.4,
-        0.2,
-        0.2,
-        0.2,
-    )
+    expected = (0.4, 0.2, 0.2, 0.2)
+    assert (figures.cited, figures.off_topic, figures.too_far, figures.too_weak) == expected
     [search] = figures.stages
     assert (search.name, search.p50, search.count) == ("search", 7.0, 6)
     assert 11 < search.p95 <= 12

@@ -106,9 +106,8 @@ def test_other_constants_rank_by_them_at_once_from_the_same_index(
     terms = lexical_index.explain(
         parse("the error"), [hit.position for hit in hits], resolved=EVERYWHERE
     )
-    assert [sum(term.score for term in terms[hit.position]) for hit in hits] == [
-        hit.score for hit in hits
-    ]
+    expected = [hit.score for hit in hits]
+    assert [sum((term.score for term in terms[hit.position])) for hit in hits] == expected
 
 
 def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: Collection) -> None:
@@ -117,10 +116,8 @@ def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: C
         make_document(collection, ["a whale and a dolphin"]),
     )
     replace_chunks(first, ["a shark instead"])
-    assert sorted(texts_found("dolphin shark whales")) == [
-        "a shark instead",
-        "a whale and a dolphin",
-    ]
+    expected = ["a shark instead", "a whale and a dolphin"]
+    assert sorted(texts_found("dolphin shark whales")) == expected
     assert_as_expected(["dolphin", "shark whale"])
     second.delete()
     assert search("dolphin whale") == []
@@ -174,10 +171,8 @@ def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
             start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000
         )
     assert texts_found("whale", resolved=within(source, start=1000, end=2000)) == ["whale two"]
-    assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == [
-        "whale one",
-        "whale two",
-    ]
+    expected = ["whale one", "whale two"]
+    assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == expected
     assert texts_found("whale", resolved=within(source, start=2500)) == ["whale three"]
     assert texts_found(
         "whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0)
@@ -202,11 +197,8 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     assert {hit.position: hit.score for hit in hits} == {
         place: sum(term.score for term in terms) for place, terms in shares.items()
     }
-    assert {(term.term, term.stem) for terms in shares.values() for term in terms} == {
-        ("the", "the"),
-        ("neural", "neural"),
-        ("networks", "network"),
-    }
+    expected = {("the", "the"), ("neural", "neural"), ("networks", "network")}
+    assert {(term.term, term.stem) for terms in shares.values() for term in terms} == expected
     assert lexical_index.explain(query, [hits[-1].position + 1000], resolved=EVERYWHERE) == {}
 
 
@@ -361,9 +353,8 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
     assert lexical_index.rebuild() == 1
     assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
-    assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == list(
-        range(min_place(old), min_place(old) + 5)
-    )
+    expected = list(range(min_place(old), min_place(old) + 5))
+    assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == expected
     assert texts_found("whale") == ["a whale"]
     assert lexical_index.rebuild() == 0
     assert lexical_index.rebuild(all_sources=True) == 2

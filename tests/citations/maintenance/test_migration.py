@@ -107,11 +107,8 @@ def test_a_server_that_fails_ends_it_resumably_and_it_says_why(
     with pytest.raises(ModelServerError):
         migration.advance(space)
     space.refresh_from_db()
-    assert (space.state, space.error, space.hint) == (
-        SpaceState.BUILDING,
-        "It is too slow.",
-        "Later.",
-    )
+    expected = (SpaceState.BUILDING, "It is too slow.", "Later.")
+    assert (space.state, space.error, space.hint) == expected
     assert Embedding.objects.filter(space=space).count() == space.done == 8
     assert count_hits(scope)
     assert migration.advance(space)

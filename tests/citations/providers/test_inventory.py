@@ -37,12 +37,8 @@ def only(use: str) -> ModelEntry:
 
 def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
     embedding, reranker = configured_models()
-    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (
-        weights.MINILM,
-        "local",
-        ("embedding", "chunking"),
-        True,
-    )
+    expected = (weights.MINILM, "local", ("embedding", "chunking"), True)
+    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == expected
     assert embedding.size == weights.size(weights.find(weights.MINILM))
     assert (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence) == (
         CROSS,
@@ -122,13 +118,8 @@ def test_models_of_a_service_are_neither_here_nor_missing(
 ) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
     entry = only("embedding")
-    assert (entry.provider, entry.model, entry.present, entry.note, entry.is_local) == (
-        provider,
-        model,
-        None,
-        "",
-        False,
-    )
+    expected = (provider, model, None, "", False)
+    assert (entry.provider, entry.model, entry.present, entry.note, entry.is_local) == expected
     assert not model_server.requests
 
 

@@ -258,9 +258,8 @@ def test_a_broken_cross_encoder_is_told_once(
         assert registry.reranker() is None
         clock.now += 2 * registry.LOOK_AGAIN_SECONDS
     assert len(made.names) == 3
-    assert [record.getMessage() for record in caplog.records] == [
-        "Searches are not re-ranked: It is broken. Fetch it again."
-    ]
+    expected = ["Searches are not re-ranked: It is broken. Fetch it again."]
+    assert [record.getMessage() for record in caplog.records] == expected
 
 
 def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(

@@ -54,9 +54,8 @@ def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_
 ):
     fused = rrf(rankings)
 
-    assert sorted(hit.key for hit in fused) == sorted(
-        {key for ranking in rankings for key in ranking}
-    )
+    expected = sorted({key for ranking in rankings for key in ranking})
+    assert sorted(hit.key for hit in fused) == expected
     assert [hit.score for hit in fused] == sorted((hit.score for hit in fused), reverse=True)
     for other in permutations(rankings):
         assert {hit.key: hit.score for hit in rrf(other)} == {hit.key: hit.score for hit in fused}
