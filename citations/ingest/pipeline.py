@@ -134,22 +134,19 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
     """Hold a source and work on it, recording errors; return whether that was possible."""
     with source.attempt(Source.objects.filter(state__in=only)) as is_begun:
         if is_begun:
-            _do(source, work)
+            try:
+                work()
+            except SourceNotFound:
+                logger.info("source %s was deleted while it was indexed", source.pk)
+            except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
+                logger.warning("%s %s", error.message, error.hint)
+                source.settle(error)
+                _others_like(source).update(run_after=source.run_after, **error_columns(error))
+            except ModelError as error:
+                # But a source that the server rejects must not stop the others.
+                source.settle(error)
+                _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
     return is_begun
-
-
-def _do(source: Source, work: Callable[[], None]) -> None:
-    try:
-        work()
-    except SourceNotFound:
-        logger.info("source %s was deleted while it was indexed", source.pk)
-    except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
-        logger.warning("%s %s", error.message, error.hint)
-        source.settle(error)
-        _others_like(source).update(run_after=source.run_after, **error_columns(error))
-    except ModelError as error:  # but a source that the server rejects must not stop the others
-        source.settle(error)
-        _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
 
 
 def _others_like(source: Source) -> SourceQuerySet:

@@ -89,29 +89,28 @@ def seconds_left(scope: Scope, now: Activity) -> float | None:
     """
     if not now.worker_is_alive:
         return None
-    pace = characters_per_second([*_indexed(), *_being_indexed()])
+    done = Source.objects.exclude(ready_at=None).filter(begun_at__lt=F("ready_at"))
+    rows = done.order_by("-ready_at").values_list("characters", "begun_at", "ready_at")[
+        :RECENT_SOURCES
+    ]
+    indexed = [
+        IndexedText(characters=characters, began=began.timestamp(), ended=ended.timestamp())
+        for characters, began, ended in rows
+        if began and ended  # as the query asks
+    ]
+    pace = characters_per_second([*indexed, *_being_indexed()])
     fetched = _characters_left(scope)
     if pace is None or fetched is None:
         return None
     if not now.unfinished:
         return fetched / pace
-    videos, length = _videos_to_fetch(scope, now), _length_of_recordings(scope)
+    recordings = Source.objects.visible(scope).filter(kind=VIDEO)
+    latest = recordings.order_by("-pk").values("pk")[:RECENT_SOURCES]
+    length = Source.objects.filter(pk__in=latest).aggregate(mean=Avg("size"))["mean"]
+    videos = _videos_to_fetch(scope, now)
     if videos is None or length is None:
         return None
     return max((fetched + videos * length) / pace, videos * conf.pacing_seconds())
-
-
-def _indexed() -> list[IndexedText]:
-    """Return the sources that were indexed last."""
-    done = Source.objects.exclude(ready_at=None).filter(begun_at__lt=F("ready_at"))
-    rows = done.order_by("-ready_at").values_list("characters", "begun_at", "ready_at")[
-        :RECENT_SOURCES
-    ]
-    return [
-        IndexedText(characters=characters, began=began.timestamp(), ended=ended.timestamp())
-        for characters, began, ended in rows
-        if began and ended  # as the query asks
-    ]
 
 
 def _being_indexed() -> list[IndexedText]:
@@ -160,11 +159,3 @@ def _videos_to_fetch(scope: Scope, now: Activity) -> int | None:
     if jobs.exclude(kind=Job.Kind.VIDEO).exists():
         return None
     return now.unfinished
-
-
-def _length_of_recordings(scope: Scope) -> float | None:
-    """Return the characters of a usual recording, by those that were added last."""
-    recordings = Source.objects.visible(scope).filter(kind=VIDEO)
-    latest = recordings.order_by("-pk").values("pk")[:RECENT_SOURCES]
-    average: float | None = Source.objects.filter(pk__in=latest).aggregate(mean=Avg("size"))["mean"]
-    return average

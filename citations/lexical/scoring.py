@@ -122,7 +122,19 @@ def explain(
     for segment in searched:
         mask, slots = segment.counted, segment.inside(requested)
         for slot in slots if mask is None else slots[mask[slots]]:
-            if scores := _term_scores(segment, corpus, slot):
+            norm = corpus.norm(int(segment.lengths[slot]))
+            scores = tuple(
+                TermScore(
+                    term=term.word,
+                    frequency=frequency,
+                    idf=term.weight,
+                    score=term.score(frequency, norm),
+                )
+                for term in corpus.terms
+                if term.word in segment.postings
+                and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
+            )
+            if scores:
                 explained[int(segment.positions(slot))] = scores
     return explained
 
@@ -151,20 +163,6 @@ def table(
             if word in columns:
                 described.frequencies[rows, columns[word]] = postings.at(slots)
     return described
-
-
-def _term_scores(
-    segment: LexicalSegment, corpus: CorpusStatistics, slot: int
-) -> tuple[TermScore, ...]:
-    norm = corpus.norm(int(segment.lengths[slot]))
-    return tuple(
-        TermScore(
-            term=term.word, frequency=frequency, idf=term.weight, score=term.score(frequency, norm)
-        )
-        for term in corpus.terms
-        if term.word in segment.postings
-        and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
-    )
 
 
 # The best

@@ -91,7 +91,17 @@ class QueryEmbedding:
         """Return the vectors, of length 1: the question's first."""
         if self._vectors is None:
             self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
-            self._vectors = self._await(self._embedding)
+            try:
+                embedded = self._embedding.result(EMBED_SECONDS)
+            except TooSlow:
+                self._embedding.cancel()
+                raise ModelServerError(
+                    f"The embedding model took more than {EMBED_SECONDS:g} seconds.",
+                    hint="Try again.",
+                ) from None
+            self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
+            finish("search", EMBED, milliseconds=embedded.milliseconds)
+            self._vectors = embedded.value
         return self._vectors
 
     def _expanded(self) -> list[str]:
@@ -117,18 +127,6 @@ class QueryEmbedding:
             )
         )
         return [text for text in (self._question, self.hypothesis) if text]
-
-    def _await(self, embedding: "Future[_Timed[Vectors]]") -> Vectors:
-        try:
-            embedded = embedding.result(EMBED_SECONDS)
-        except TooSlow:
-            embedding.cancel()
-            raise ModelServerError(
-                f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again."
-            ) from None
-        self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
-        finish("search", EMBED, milliseconds=embedded.milliseconds)
-        return embedded.value
 
 
 class _Timed(NamedTuple, Generic[T]):

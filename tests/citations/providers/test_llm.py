@@ -365,11 +365,9 @@ def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None
 
 def test_the_settings_lead_to_it(model_server: ModelStandIn, settings) -> None:
     assert registry.llm() is None
-    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_CONTEXT_TOKENS = (
-        "OpenAI",
-        "my-model",
-        20_000,
-    )
+    settings.LLM_PROVIDER = "OpenAI"
+    settings.LLM_MODEL = "my-model"
+    settings.LLM_CONTEXT_TOKENS = 20_000
     llm = registry.llm()
     assert llm is registry.llm()
     assert llm
