@@ -7,8 +7,8 @@ only the requests in progress.
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import astuple, dataclass
+from functools import lru_cache, partial
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -76,7 +76,7 @@ class ContextResult:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Estimated tokens of contexts: ``input``, of which ``cached`` are cheaper with services that
     cache documents, and ``output``. Rounded up.
@@ -88,12 +88,8 @@ class Cost:
     output: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            calls=self.calls + other.calls,
-            input=self.input + other.input,
-            cached=self.cached + other.cached,
-            output=self.output + other.output,
-        )
+        parts = zip(astuple(self), astuple(other), strict=True)
+        return Cost(*(own + added for own, added in parts))
 
 
 def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
@@ -135,13 +131,9 @@ def write(
     tally = _Tally(save)
     at_once = concurrency or conf.llm().concurrency or llm.concurrency
     with ThreadPoolExecutor(at_once, thread_name_prefix="contexts") as executor:
+        start = partial(executor.submit, _ask, llm, title)
         for turn in _turns(_excerpts(text, pieces, llm.budget), waits=llm.caches):
-            _take(
-                turn,
-                lambda excerpt, piece: executor.submit(_ask, llm, title, excerpt, piece),
-                at_once,
-                tally,
-            )
+            _take(turn, start, at_once, tally)
             if tally.fatal:
                 raise tally.fatal
     return ContextResult(written=tally.written, failed=tally.failed, usage=tally.usage)
@@ -237,7 +229,11 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
     """
     body = text.encode(errors="replace")
     ordered = sorted(pieces, key=lambda piece: piece.start)
-    room = 3 * max(_LEAST_ROOM, budget - _overhead(ordered))
+    # The tokens of a request without the text, and of its answer.
+    bare = context_prompt(title="", text="", piece="")
+    longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in ordered), default=0)
+    overhead = prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
+    room = 3 * max(_LEAST_ROOM, budget - overhead)
     if len(body) <= room:
         return [(text, ordered)] if ordered else []
     head = room // _HEAD
@@ -248,13 +244,6 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
         (_excerpt(body, start, wide, head), [piece for _, piece in group])
         for start, group in grouped
     ]
-
-
-def _overhead(pieces: Sequence[ContextRequest]) -> int:
-    """Return the tokens of a request without the text, and of its answer."""
-    longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0)
-    bare = context_prompt(title="", text="", piece="")
-    return prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 
 
 def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:

@@ -123,9 +123,12 @@ def _name_language(transcript_id: int) -> bool:
     Its recording keeps it as if a person had said so: the same file, added again, names none
     either. Who said that it is unknown is believed.
     """
-    transcript = Transcript.objects.filter(pk=transcript_id).select_related("video").first()
-    if transcript is None or not _is_open(transcript):
+    unnamed = Transcript.objects.filter(origin=CaptionOrigin.UPLOAD, language="")
+    transcript = unnamed.filter(pk=transcript_id).select_related("video").first()
+    if transcript is None or "language" in transcript.video.edited:
         return False
+    if transcript.video.transcripts.exclude(pk=transcript.pk).exists():
+        return False  # other captions may have it
     code = languages.guess(" ".join(cue.text for cue in captions.from_json(transcript.cues)))
     if not code:
         return False
@@ -135,14 +138,6 @@ def _name_language(transcript_id: int) -> bool:
         Source.objects.filter(transcript=transcript).update(language=code)
         Video.objects.filter(pk=video.pk).update(edited=sorted({*video.edited, "language"}))
     return True
-
-
-def _is_open(transcript: Transcript) -> bool:
-    """Whether nobody and nothing has named a language, and no other captions may have it."""
-    video = transcript.video
-    is_own = transcript.origin == CaptionOrigin.UPLOAD and not transcript.language
-    is_only = not video.transcripts.exclude(pk=transcript.pk).exists()
-    return is_own and is_only and "language" not in video.edited
 
 
 def stale() -> SourceQuerySet:

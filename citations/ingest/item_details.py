@@ -148,7 +148,6 @@ def first_words(rows: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
-    """Return the columns that differ, checked."""
     current = details_of(row)
     changes: dict[str, Any] = {}
     if details.title != current.title:

@@ -150,7 +150,6 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
 
 
 def _others_like(source: Source) -> SourceQuerySet:
-    """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
 
 

@@ -109,19 +109,16 @@ def _decide(windows: Sequence[Window], *, farthest: float) -> Iterator[Decision]
 
 @timed(RESOLVE)
 def _resolve(windows: Sequence[Window]) -> list[CitableSources | Decision]:
-    resolved = resolve_sources({window.session_id for window in windows})
-    return [
-        Decision(window=window, outcome=_missing(window))
-        if resolved[window.session_id].is_empty
-        else CitableSources(window=window, resolved=resolved[window.session_id])
-        for window in windows
-    ]
-
-
-def _missing(window: Window) -> WindowOutcome:
-    """Tell whether nothing is there to cite, or nothing yet."""
-    coming = citable_sources(window.session).filter(state__in=UNFINISHED)
-    return WindowOutcome.NOT_INDEXED if coming.exists() else WindowOutcome.NO_DOCUMENTS
+    sources = resolve_sources({window.session_id for window in windows})
+    results: list[CitableSources | Decision] = []
+    for window in windows:
+        if (resolved := sources[window.session_id]).is_empty:
+            coming = citable_sources(window.session).filter(state__in=UNFINISHED).exists()
+            outcome = WindowOutcome.NOT_INDEXED if coming else WindowOutcome.NO_DOCUMENTS
+            results.append(Decision(window=window, outcome=outcome))
+        else:
+            results.append(CitableSources(window=window, resolved=resolved))
+    return results
 
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
@@ -141,7 +138,6 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
 
 @timed(EMBED)
 def _embed(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decision]:
-    """Embed the queries in the library's space."""
     try:
         return _build_queries(spoken) if spoken else []
     except (OperationalError, InterfaceError):
@@ -203,7 +199,6 @@ def _search(queries: Sequence[WindowQuery], *, farthest: float) -> list[NearestP
 
 
 def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Decision:
-    """Find the nearest passages; none if even the nearest is too far."""
     speech, window, resolved = query.speech, query.window, query.speech.resolved
     hits = vector_space.nearest(
         query.vector, space=query.space, limit=CANDIDATES, resolved=resolved
@@ -252,11 +247,10 @@ def _choose(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Deci
 def _decide_on(near: NearestPassages, farthest: float) -> Decision:
     """Cite the relevant passages: by the cross-encoder, or else by the judge."""
     scores, note = _score(near)
-    matches = (
-        rank_by_judge(near.passages, farthest)
-        if scores is None
-        else rank_by_score(near.passages, scores)
-    )
+    if scores is None:
+        matches = rank_by_judge(near.passages, farthest)
+    else:
+        matches = rank_by_score(near.passages, scores)
     if matches:
         outcome = WindowOutcome.CITED
     else:

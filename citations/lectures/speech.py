@@ -146,7 +146,6 @@ def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window
 
 
 def _finish(locked: LectureSession) -> list[Window]:
-    """Make windows of the remaining speech, and end the session."""
     new_windows = _store(locked, *windows.flush(_buffer(locked)), [])
     LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
     publish(locked, [(ENDED, EndedEventOut())])

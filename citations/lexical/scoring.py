@@ -235,7 +235,6 @@ def _search(
     best: TopHits,
     mask: Mask | None,
 ) -> None:
-    """Add a segment's best chunks."""
     if mask is not None:
         chosen = np.flatnonzero(mask)
         if len(chosen) * 16 < segment.size or len(chosen) <= FEW:
@@ -363,7 +362,6 @@ def _approximate_scores(
 
 
 def _norms(segment: LexicalSegment, corpus: CorpusStatistics) -> ApproximateScores:
-    """Return the rough length norms of a segment's chunks."""
     norms: ApproximateScores = segment.lengths * np.float32(_slope(corpus))
     norms += np.float32(corpus.norm(0))
     return norms

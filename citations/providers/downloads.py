@@ -134,7 +134,6 @@ def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
 
 
 def _blob(name: str, file: RemoteFile) -> Path:
-    """Return the path of a large file in the hub's cache."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -219,7 +218,6 @@ def _endpoint() -> str | None:
 
 @contextmanager
 def _translated_errors(name: str) -> Iterator[None]:
-    """Translate errors of the hub's library."""
     from huggingface_hub.errors import (
         EntryNotFoundError,
         GatedRepoError,

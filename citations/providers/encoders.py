@@ -84,11 +84,7 @@ class Engine:
 
     def _infer(self, batch: list[Tokens]) -> Numbers:
         shape = (len(batch), len(batch[-1].ids))
-        ids, mask, kinds = (
-            np.full(shape, self._pad, np.int64),
-            np.zeros(shape, np.int64),
-            np.zeros(shape, np.int64),
-        )
+        ids, (mask, kinds) = np.full(shape, self._pad, np.int64), np.zeros((2, *shape), np.int64)
         for row, text in enumerate(batch):
             ids[row, : len(text.ids)] = text.ids
             kinds[row, : len(text.ids)] = text.kinds
@@ -257,11 +253,9 @@ def _loaded(kind: Any, folder: Path, **options: Any) -> Any:
 def count_tokens(text: str) -> int:
     """Return the number of tokens, without special ones."""
     counter = _tokenizer()
-    return (
-        len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
-        if counter
-        else len(text) // TOKEN_LENGTH
-    )
+    if counter is None:
+        return len(text) // TOKEN_LENGTH
+    return len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
 
 def keep_end(text: str, *, most: int) -> str:
@@ -270,11 +264,9 @@ def keep_end(text: str, *, most: int) -> str:
     if counter is None:
         return _from_word(text, len(text) - most * TOKEN_LENGTH)
     offsets = counter.encode(replace_surrogates(text), add_special_tokens=False).offsets
-    return (
-        text
-        if len(offsets) <= most
-        else _from_word(text, offsets[-most][0] if most > 0 else len(text))
-    )
+    if len(offsets) <= most:
+        return text
+    return _from_word(text, offsets[-most][0] if most > 0 else len(text))
 
 
 def _from_word(text: str, at: int) -> str:

@@ -123,7 +123,6 @@ class _Terms:
         return chosen
 
     def _compute(self, indexes: Iterable[int]) -> None:
-        """Compute the vectors of pairs."""
         estimated = [int(index) for index in indexes if not self._is_exact[index]]
         if estimated:
             self._vectors[estimated] = self._cache.vectors([self.terms[i] for i in estimated])

@@ -60,10 +60,10 @@ class BrokenReranker:
 
     def __init__(self, name: str, error: ModelError) -> None:
         self.name = name
-        self._error = error
+        self.error = error
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        raise ModelError(self._error.message, hint=self._error.hint)
+        raise ModelError(self.error.message, hint=self.error.hint)
 
 
 def _scorer(folder: Path, config: ModelConfig) -> "PairScorer | TorchPairScorer":

@@ -272,7 +272,7 @@ def _passage(
         link=row.link(opens_at),
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,
-        spans=_marked_spans(row, request.query.words),
+        spans=tuple(row.read.marked(telling_words(request.query.words, row.language))),
         duplicates=tuple(
             NearDuplicate(
                 origin=other.origin, locator=other.locator, link=other.link(), similarity=similarity
@@ -295,10 +295,6 @@ def _part(row: Candidate, query: str) -> PassagePart:
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,
     )
-
-
-def _marked_spans(row: Candidate, words: str) -> tuple[tuple[int, int], ...]:
-    return tuple(row.read.marked(telling_words(words, row.language)))
 
 
 def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:

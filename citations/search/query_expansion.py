@@ -19,7 +19,6 @@ from citations.errors import ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
-from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
@@ -117,15 +116,10 @@ class QueryEmbedding:
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
-        finish("search", EXPAND, milliseconds=expansion.milliseconds)
-        self.stages.append(
-            Stage(
-                name=EXPAND,
-                milliseconds=expansion.milliseconds,
-                count=int(bool(self.hypothesis)),
-                note=expansion.value.note,
-            )
-        )
+        took, count = expansion.milliseconds, int(bool(self.hypothesis))
+        finish("search", EXPAND, milliseconds=took)
+        stage = Stage(name=EXPAND, milliseconds=took, count=count, note=expansion.value.note)
+        self.stages.append(stage)
         return [text for text in (self._question, self.hypothesis) if text]
 
 
@@ -177,14 +171,13 @@ hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
 def _start_embedding(texts: Sequence[str], space: EmbeddingSpace) -> "Future[_Timed[Vectors]]":
-    return _executor.submit(_timed, lambda: _embed(texts, vector_space.embedder_of(space)))
+    def embed() -> Vectors:
+        embedder = vector_space.embedder_of(space)
+        if len(texts) == 1:
+            return embedder.embed_query(texts[0])[np.newaxis]  # which is cached
+        return embedder.embed_queries(texts)
 
-
-def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
-    """Return the vectors of texts, shape (n, dimensions)."""
-    if len(texts) == 1:
-        return embedder.embed_query(texts[0])[np.newaxis]  # which is cached
-    return embedder.embed_queries(texts)
+    return _executor.submit(_timed, embed)
 
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":

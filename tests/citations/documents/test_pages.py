@@ -165,15 +165,8 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
         "snippet": words,
         "relevance_score": 0.9,
     }
-    return Citation.objects.create(
-        session=session,
-        window=window,
-        window_index=0,
-        rank=1,
-        source=source,
-        page=2,
-        **{**known, **about},
-    )
+    of = {"session": session, "window": window, "window_index": 0, "rank": 1, "source": source}
+    return Citation.objects.create(page=2, **{**of, **known, **about})
 
 
 def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None:
@@ -186,25 +179,20 @@ def test_a_quote_is_found_again_when_the_document_was_read_anew(
     scope: Scope, paper: Source
 ) -> None:
     runs_over = f"{FIRST}\n\n{SECOND}"
-    for quote, place in (
-        ("overshoots", place_of(paper, "overshoots")),
-        (runs_over, (0, len(runs_over))),
-    ):
-        citation = make_citation(
-            paper, "The step", digest="older", span_start=1, span_end=2, quote=quote
-        )
+    places = {"overshoots": place_of(paper, "overshoots"), runs_over: (0, len(runs_over))}
+    for quote, place in places.items():
+        before = {"digest": "older", "span_start": 1, "span_end": 2}
+        citation = make_citation(paper, "The step", quote=quote, **before)
         assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place
 
 
-def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(
-    scope: Scope, paper: Source
+@pytest.mark.parametrize(
+    "quote", ["learning rate", "what nobody wrote"], ids=["several places", "none"]
+)
+def test_a_quote_that_does_not_stand_at_one_place_of_a_document_read_anew_is_marked_at_none(
+    scope: Scope, paper: Source, quote: str
 ) -> None:
-    citation = make_citation(paper, "learning rate", digest="older")
-    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
-
-
-def test_a_quote_that_is_gone_is_nowhere(scope: Scope, paper: Source) -> None:
-    citation = make_citation(paper, "learning rate", digest="older", quote="what nobody wrote")
+    citation = make_citation(paper, "learning rate", digest="older", quote=quote)
     assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
 
 

@@ -144,11 +144,7 @@ def test_a_pace_is_that_of_the_time_in_which_something_was_worked_on() -> None:
 
 
 def test_what_was_indexed_at_the_same_time_counts_once_as_time() -> None:
-    book, between, after = (
-        text(200_000, 0, 100),
-        text(50_000, 20, 40),
-        text(50_000, 90, 120),
-    )
+    book, between, after = (text(200_000, 0, 100), text(50_000, 20, 40), text(50_000, 90, 120))
     assert characters_per_second([between, after, book]) == 2_500
 
 
