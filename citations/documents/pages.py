@@ -109,6 +109,11 @@ def show_page(
     other = [span for span in matches if span not in on_page]
     boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())
     colored = colored_within(highlights, page.start, page.start + len(page.text))
+    colored_boxes = (
+        (span, box)
+        for span in (colored if image else ())
+        for box in page_images.boxes(document, page, [(span.first, span.last)], ())[0]
+    )
     offset = on_page[0][0] if on_page else 0
     headings = [str(heading) for first, _, heading, _ in page.blocks if first <= offset]
     return PageView(
@@ -124,7 +129,7 @@ def show_page(
         quote_boxes=boxes[0],
         match_boxes=boxes[1],
         highlights=colored,
-        highlight_boxes=_colored_boxes(document, page, colored) if image else (),
+        highlight_boxes=tuple(colored_boxes),
         lines=page_images.text_lines(document, page, image) if image else (),
     )
 
@@ -137,16 +142,6 @@ def _numbered_section(document: Document, number: int, headings: Sequence[str]) 
     numbered = [title for title in (*before, *headings) if number_of(title)]
     is_last = not headings or bool(number_of(headings[-1]))
     return numbered[-1] if numbered and not is_last else ""
-
-
-def _colored_boxes(
-    document: Document, page: Page, highlights: Sequence[ColoredSpan]
-) -> tuple[tuple[ColoredSpan, Box], ...]:
-    return tuple(
-        (span, box)
-        for span in highlights
-        for box in page_images.boxes(document, page, [(span.first, span.last)], ())[0]
-    )
 
 
 def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 from itertools import groupby, islice
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import Final, TypeAlias
 
 from django.db.models import F, Q
@@ -88,8 +88,7 @@ class Cost:
     output: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        parts = zip(astuple(self), astuple(other), strict=True)
-        return Cost(*(own + added for own, added in parts))
+        return Cost(*map(add, astuple(self), astuple(other)))
 
 
 def context_prompt(*, title: str, text: str, piece: str) -> Prompt:

@@ -48,6 +48,7 @@ from citations.models.sources import (
     Source,
     SourceQuerySet,
     State,
+    indexed_text,
     path_to,
     visible_sources_sql,
 )

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations.models import Embedding, EmbeddingSpace, SpaceState, keep_switch_out
+from citations.models import Embedding, EmbeddingSpace, SpaceState, indexed_text, keep_switch_out
 from citations.providers.embedding import Embedder
 from citations.vectors.space import INDEXED_FROM, indexed_expression
 from transcripts.core import locks
@@ -48,7 +48,7 @@ def missing(
             {"space": space.pk, "source": source, "after": after, "limit": limit},
         )
         return [
-            MissingEmbedding(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text)
+            MissingEmbedding(chunk, of, bytes(digest), indexed_text(context, text))
             for chunk, of, digest, context, text in cursor.fetchall()
         ]
 
