@@ -217,7 +217,21 @@ class ModelConfig:
     def read(cls, folder: Path) -> "ModelConfig":
         """Read the files in ``folder``. Raises ``ModelError`` if they are not a model's."""
         try:
-            return _read(folder)
+            config = _json(folder, "config.json")
+            transformer = _json(folder, "sentence_bert_config.json")
+            tokenizer = _json(folder, "tokenizer_config.json")
+            prompts = _json(folder, "config_sentence_transformers.json").get("prompts") or {}
+            return cls(
+                dimensions=int(config["hidden_size"]),
+                max_tokens=_max_tokens(config, transformer, tokenizer),
+                pooling=_pooling(folder),
+                pad=int(config.get("pad_token_id") or 0),
+                segments=config.get("type_vocab_size", 0) > 1 and _has_segments(tokenizer),
+                labels=len(config.get("id2label") or {}) or int(config.get("num_labels", 2)),
+                lower=bool(transformer.get("do_lower_case")),
+                query=next((prompts[name] for name in _QUERY if prompts.get(name)), ""),
+                document=next((prompts[name] for name in _DOCUMENT if prompts.get(name)), ""),
+            )
         except (
             OSError,
             ValueError,
@@ -230,24 +244,6 @@ class ModelConfig:
             raise ModelError(
                 f"{folder.name} is not the folder of a readable model: {error}"
             ) from error
-
-
-def _read(folder: Path) -> ModelConfig:
-    config = _json(folder, "config.json")
-    transformer = _json(folder, "sentence_bert_config.json")
-    tokenizer = _json(folder, "tokenizer_config.json")
-    prompts = _json(folder, "config_sentence_transformers.json").get("prompts") or {}
-    return ModelConfig(
-        dimensions=int(config["hidden_size"]),
-        max_tokens=_max_tokens(config, transformer, tokenizer),
-        pooling=_pooling(folder),
-        pad=int(config.get("pad_token_id") or 0),
-        segments=config.get("type_vocab_size", 0) > 1 and _has_segments(tokenizer),
-        labels=len(config.get("id2label") or {}) or int(config.get("num_labels", 2)),
-        lower=bool(transformer.get("do_lower_case")),
-        query=next((prompts[name] for name in _QUERY if prompts.get(name)), ""),
-        document=next((prompts[name] for name in _DOCUMENT if prompts.get(name)), ""),
-    )
 
 
 def _json(folder: Path, name: str) -> dict[str, Any]:
