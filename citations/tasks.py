@@ -179,9 +179,8 @@ def dispatch() -> None:
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
     messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
-    guides = (
-        guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
-    )
+    is_busy = lanes.waiting().exists()
+    guides = guide_storage.missing_of_opened() if is_busy else guide_storage.missing()
     if source := guides.first():
         guide = guide_storage.request(source)
         messages.sweep(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
@@ -202,16 +201,10 @@ def _give_way(source: Source | None = None) -> None:
     do a step of a source that is shorter or was opened.
     """
     _index_words()
-    _make_wanted_guide()
+    if wanted := guide_storage.missing_of_opened().first():
+        guide_storage.make(wanted, meanwhile=_index_words)
     if other := lanes.next_beside(source):
         ingest_pipeline.advance(other, meanwhile=partial(_give_way, other))
-
-
-def _make_wanted_guide() -> None:
-    source = guide_storage.missing_of_opened().first()
-    if source is None:
-        return
-    guide_storage.make(source, meanwhile=_index_words)
 
 
 def _index_words() -> None:
