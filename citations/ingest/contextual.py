@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import astuple, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby, islice
 from operator import add, itemgetter
 from typing import Final, TypeAlias
@@ -130,9 +130,13 @@ def write(
     tally = _Tally(save)
     at_once = concurrency or conf.llm().concurrency or llm.concurrency
     with ThreadPoolExecutor(at_once, thread_name_prefix="contexts") as executor:
-        start = partial(executor.submit, _ask, llm, title)
         for turn in _turns(_excerpts(text, pieces, llm.budget), waits=llm.caches):
-            _take(turn, start, at_once, tally)
+            _take(
+                turn,
+                lambda excerpt, piece: executor.submit(_ask, llm, title, excerpt, piece),
+                at_once,
+                tally,
+            )
             if tally.fatal:
                 raise tally.fatal
     return ContextResult(written=tally.written, failed=tally.failed, usage=tally.usage)
