@@ -150,6 +150,19 @@ class PassagePart:
         return opened_at(self.opens_at, self.locator)
 
 
+class DropRule(StrEnum):
+    """Why a search does not list a passage by itself, or folds it away in its list."""
+
+    FILTER = "filter"  # outside the filters
+    QUERY = "query"  # without a quoted phrase, or with an excluded word
+    CANDIDATES = "candidates"  # behind the candidates of both branches
+    DUPLICATE = "near-duplicate"  # of a better one
+    NEIGHBOUR = "neighbour"  # of a better one, and shown with it
+    SHARE = "share"  # its source has enough passages
+    FLOOR = "floor"  # probably not on the subject: behind those that are
+    LIMIT = "limit"  # behind the last one that was asked for
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
@@ -170,6 +183,7 @@ class Passage:
     score: float  # final score, 0–1, for comparing the passages of one search
     relevance: float | None = None  # how likely it is on the subject, 0–1; None: not known
     is_likely: bool = True  # listed as such: see ``search.candidates``
+    folded: DropRule | None = None  # why a list of few passages folds it away
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     opens_at: int | None = None
@@ -197,23 +211,11 @@ class Passage:
         return place_in(place(self.opening), place(self.extent) if self.extent else "")
 
 
-class DropRule(StrEnum):
-    """Why a search does not list a passage by itself."""
-
-    FILTER = "filter"  # outside the filters
-    QUERY = "query"  # without a quoted phrase, or with an excluded word
-    CANDIDATES = "candidates"  # behind the candidates of both branches
-    DUPLICATE = "near-duplicate"  # of a better one
-    NEIGHBOUR = "neighbour"  # of a better one, and shown with it
-    SHARE = "share"  # its source has enough passages
-    FLOOR = "floor"  # probably not on the subject: behind those that are
-    LIMIT = "limit"  # behind the last one that was asked for
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedHit:
-    """What became of a passage in a search: its ``number`` in the list, or the ``rule`` by which it
-    is not listed. Ranks count from 1; None: not found so, or not so far up that it was compared.
+    """What became of a passage in a search: its ``number`` in the list, and the ``rule`` by which
+    it is folded away there or not listed. Ranks count from 1; None: not found so, or not so far up
+    that it was compared.
     """
 
     chunk: int

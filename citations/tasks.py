@@ -24,8 +24,8 @@ from citations.models import AbstractsRequest, Archive, Deletion, EmbeddingSpace
 from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.work.models import LOST_AFTER
@@ -129,7 +129,7 @@ def sweep() -> None:
 def tend() -> None:
     """Build missing indexes, outlines and topics."""
     if space := vector_space.locked():
-        hnsw.ensure(space)
+        store.ensure_index(space)
     if not outline_storage.catch_up():
         topics.tend()
 
@@ -193,9 +193,8 @@ def dispatch() -> None:
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     nudge_all(ingest_source, sources)
     nudge_all(carry_out_deletion, Deletion.objects.due().unsent())
-    guides = (
-        guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
-    )
+    is_busy = lanes.waiting().exists()
+    guides = guide_storage.missing_of_opened() if is_busy else guide_storage.missing()
     if source := guides.first():
         guide = guide_storage.request(source)
         nudge_all(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
@@ -216,16 +215,10 @@ def _give_way(source: Source | None = None) -> None:
     do a step of a source that is shorter or was opened.
     """
     _index_words()
-    _make_wanted_guide()
+    if wanted := guide_storage.missing_of_opened().first():
+        guide_storage.make(wanted, meanwhile=_index_words)
     if other := lanes.next_beside(source):
         ingest_pipeline.advance(other, meanwhile=partial(_give_way, other))
-
-
-def _make_wanted_guide() -> None:
-    source = guide_storage.missing_of_opened().first()
-    if source is None:
-        return
-    guide_storage.make(source, meanwhile=_index_words)
 
 
 def _index_words() -> None:

@@ -37,6 +37,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "event": "source.ready",
     "feedback": 1,
     "field": "limit",
+    "folded": None,
     "formula": "0.81 = 0.5 · 0.80 + 0.5 · 0.82",
     "heading": "How networks learn",
     "hidden_words": "Backpropagation",

@@ -12,10 +12,11 @@ from ninja import Query, Router, Status
 
 from citations.api import event_shapes
 from citations.api import lecture_shapes as shapes
-from citations.lectures import event_stream, speech
-from citations.lectures import recording as lecture_recording
+from citations.lectures import events as lecture_events
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
+from citations.lectures import speech
+from citations.lectures import speech as lecture_recording
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
 from citations.models import Citation, LectureEvent, LectureSession, Window
@@ -164,7 +165,9 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
 
     A lecture that replays a recording, or was kept before, gets no other: that one is returned.
     """
-    return lecture_recording.keep(_find_writable(request, session_id), request.caller.user)
+    return lecture_recording.keep_recording(
+        _find_writable(request, session_id), request.caller.user
+    )
 
 
 @router.post(
@@ -309,14 +312,14 @@ def watch_session(
     """
     session = lecture_sessions.find_session(request.access, session_id)
     after = query.after if last_event_id is None else last_event_id
-    if event_stream.is_over(session, after):
+    if lecture_events.is_over(session, after):
         return HttpResponse(status=204)
     events.require_free(request.caller)
     return events.EventStream(_stream(request.caller, session, after))
 
 
 async def _stream(caller: Caller, session: LectureSession, after: int) -> AsyncGenerator[str, None]:
-    batches = event_stream.watch(
+    batches = lecture_events.watch(
         session, after, may_read=lambda: caller.still_reads(session.collection_id)
     )
     with events.counted(caller):

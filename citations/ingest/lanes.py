@@ -11,7 +11,7 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from citations import conf
-from citations.ingest import contextual_costs
+from citations.ingest import contextual
 from citations.models import UNFINISHED, Source, SourceQuerySet, State
 from transcripts.core import locks
 from transcripts.core.work import models as work
@@ -29,7 +29,7 @@ def waiting() -> SourceQuerySet:
     if not conf.uses_context():
         return in_turn(Source.objects.waiting())
     unfinished = Q(state__in=UNFINISHED)
-    without_contexts = _CONTEXTS_ONLY & contextual_costs.WITHOUT_CONTEXTS
+    without_contexts = _CONTEXTS_ONLY & contextual.WITHOUT_CONTEXTS
     return in_turn(Source.objects.due().filter(unfinished | without_contexts))
 
 

@@ -26,14 +26,7 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import (
-    chunk_storage,
-    contextual,
-    contextual_costs,
-    discovery,
-    lanes,
-    punctuation,
-)
+from citations.ingest import chunk_storage, contextual, discovery, lanes, punctuation
 from citations.models import (
     Chunk,
     Chunking,
@@ -140,26 +133,22 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
     """Hold a source and work on it, recording errors; return whether that was possible."""
     with source.attempt(Source.objects.filter(state__in=only)) as is_begun:
         if is_begun:
-            _do(source, work)
+            try:
+                work()
+            except SourceNotFound:
+                logger.info("source %s was deleted while it was indexed", source.pk)
+            except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
+                logger.warning("%s %s", error.message, error.hint)
+                source.settle(error)
+                _others_like(source).update(run_after=source.run_after, **error_columns(error))
+            except ModelError as error:
+                # But a source that the server rejects must not stop the others.
+                source.settle(error)
+                _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
     return is_begun
 
 
-def _do(source: Source, work: Callable[[], None]) -> None:
-    try:
-        work()
-    except SourceNotFound:
-        logger.info("source %s was deleted while it was indexed", source.pk)
-    except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
-        logger.warning("%s %s", error.message, error.hint)
-        source.settle(error)
-        _others_like(source).update(run_after=source.run_after, **error_columns(error))
-    except ModelError as error:  # but a source that the server rejects must not stop the others
-        source.settle(error)
-        _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
-
-
 def _others_like(source: Source) -> SourceQuerySet:
-    """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
 
 
@@ -235,7 +224,7 @@ class _Ingest:
             chunk.pk: chunk
             for chunk in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
         }
-        pieces = contextual_costs.requests_for(chunks.values())
+        pieces = contextual.requests_for(chunks.values())
         text = text_of(source_blocks.read(self.source))
         written = 0
 

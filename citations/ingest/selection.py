@@ -278,7 +278,9 @@ def carry_out(deletion: Deletion) -> None:
     with deletion.attempt(Deletion.objects.due()) as is_begun:
         if not is_begun:
             return
-        with audit.acting(_actor(deletion)):
+        name = deletion.created_by.get_username() if deletion.created_by else ""
+        actor = Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
+        with audit.acting(actor):
             for video in Video.objects.filter(deletion=deletion.uuid):
                 collections.delete_video(video)
             for source in Source.objects.filter(deletion=deletion.uuid, video=None):
@@ -288,11 +290,6 @@ def carry_out(deletion: Deletion) -> None:
             for table in (Highlight, Note):
                 deleting.delete(table._default_manager.filter(deletion=deletion.uuid))
         deletion.delete()
-
-
-def _actor(deletion: Deletion) -> Actor:
-    name = deletion.created_by.get_username() if deletion.created_by else ""
-    return Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
 
 
 def _begin(rows: Sequence[Deletable], *, total: int, by: User | None) -> Deletion:

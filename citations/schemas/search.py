@@ -147,6 +147,9 @@ class PassageOut(LocatedOut):
         None, description="How likely it is on the subject, 0 to 1; null: not known."
     )
     is_likely: bool = Field(True, description="False: probably not on the subject.")
+    folded: DropRule | None = Field(
+        None, description="Why the page folds it away; null: it is in sight."
+    )
     timestamp_link: Link = Field(description="Opens the recording at that second.")
     link: Link = Field(description="Opens this site's page at that second or page.")
     context: str
@@ -185,7 +188,9 @@ class TracedOut(LocatedOut):
     link: Link
     chunk: int
     text: str = Field(description="How it begins.")
-    rule: DropRule | None = Field(description="Why it is not listed; null: it is.")
+    rule: DropRule | None = Field(
+        description="Why it is not listed or folded away; null: it is in sight."
+    )
     number: int | None = Field(description="Its place in the list; null: it is not listed.")
     kept: int | None = Field(description="The chunk of the passage that is listed in its place.")
     similarity: Share | None = Field(description="With that passage: Jaccard, 0 to 1.")

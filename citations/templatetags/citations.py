@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
-from citations.documents.table_headers import continue_tables
-from citations.ingest import pace
+from citations.documents.pages import continue_tables
+from citations.ingest.time_left import rounded
 from citations.lectures.cards import confidence, heading_path
 from citations.library import collection_contents
 from citations.library.item import KINDS
@@ -85,7 +85,7 @@ def earlier_question(question: str) -> str:
 @register.filter
 def time_left(seconds: float) -> str:
     """Write how long work still takes, such as ``about 4 minutes left``."""
-    unit, count = pace.rounded(seconds)
+    unit, count = rounded(seconds)
     if not count:
         return _("less than a minute left")
     texts = {

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import template
 
-from citations.library import job_sources
-from citations.library.job_sources import JobSources
+from citations.library import sources
+from citations.library.sources import JobSources
 from transcripts.models import Job
 from transcripts.models.jobs import state_text
 
@@ -19,7 +19,7 @@ def sources_of(context: dict[str, Any], job: Job) -> JobSources:
     if job.pk in known:
         return known[job.pk]
     scope = context.get("scope") or context["request"].access
-    return job_sources.of_jobs(scope, [job])[job.pk]
+    return sources.of_jobs(scope, [job])[job.pk]
 
 
 @register.filter

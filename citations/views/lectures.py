@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.errors import LectureNotFound
 from citations.lectures import cards as lecture_cards
-from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
@@ -210,7 +209,7 @@ def look_up(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def keep(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Keep an ended lecture as a recording, and open that."""
     lecture = _find_writable(request, lecture_id)
-    return redirect("video", pk=lecture_recording.keep(lecture, request.user).pk)
+    return redirect("video", pk=speech.keep_recording(lecture, request.user).pk)
 
 
 @require_POST

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from citations.ingest import speaker_names
+from citations.ingest import item_details
 from citations.library import reading_progress
 from citations.models import LectureSession, Source
 from citations.notebook import highlights, notes
@@ -171,7 +171,7 @@ def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
     transcript = library.find_transcript(video, language=language)
     speaker, new_name = request.POST.get("speaker", ""), request.POST.get("name", "")
     try:
-        name, sources = speaker_names.rename(transcript, speaker, new_name)
+        name, sources = item_details.rename_speaker(transcript, speaker, new_name)
     except InvalidInput as error:
         shown = ReaderParameters(speaker=speaker, language=language)
         return _recording(request, video, shown, error=error, wanted_name=new_name)

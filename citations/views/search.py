@@ -35,7 +35,7 @@ from citations.views.search_form import (
     SubmittedSearch,
     label_of,
 )
-from citations.views.search_hits import OF_SOURCE, in_order, list_hits
+from citations.views.search_hits import in_order, list_hits
 from transcripts.core.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.core.languages import name_of
 from transcripts.core.scope import Scope
@@ -172,7 +172,7 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
 def open_step(request: PageRequest) -> HttpResponse:
     """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
     criteria = SearchForm(request.GET).parameters()
-    results, *_ = _search(request, criteria, is_first=False)
+    results, _ = _search(request, criteria, is_first=False)
     likely, unlikely = list_hits(results, criteria, names={})
     for hit in in_order([*likely, *unlikely]):
         if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
@@ -242,7 +242,7 @@ def _search_context(
 ) -> dict[str, Any]:
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
-    results, used, problem = _search(request, criteria, is_first=is_first)
+    results, problem = _search(request, criteria, is_first=is_first)
     groups, unlikely = list_hits(results, criteria, names=names)
     return {
         "results": results,
@@ -259,42 +259,27 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": used.more() if len(results.passages) >= used.limit < MAX_LIMIT else None,
+        "more": criteria.more() if results.total >= criteria.limit < MAX_LIMIT else None,
     }
 
 
 def _search(
     request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
-) -> tuple[Results, SubmittedSearch, KnowledgeBaseError | None]:
-    """Search; return the criteria used. If no model is available, search by words, with the error.
-
-    Where none of the first passages is likely, but later ones are, more are fetched, once.
-    """
+) -> tuple[Results, KnowledgeBaseError | None]:
+    """Search. If no model is available, search by words, and return the error."""
     search = partial(
         search_pipeline.search,
         request.access,
         criteria.query,
         filter=criteria.filter,
         explain=True,
+        limit=criteria.limit,
         user=request.user,
         for_readers=True,
-        most_of_source=OF_SOURCE,
     )
     try:
-        used = criteria
-        results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        if criteria.limit < MAX_LIMIT and _is_likely_below(results):
-            used = criteria.more()
-            results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
-        return results, used, None
+        return search(mode=criteria.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
         if criteria.mode == SearchMode.WORDS:
             raise
-        results = search(mode=SearchMode.WORDS, rerank=False, limit=criteria.limit)
-        return results, criteria, error
-
-
-def _is_likely_below(results: Results) -> bool:
-    """Tell whether passages are likely, but none of these."""
-    is_shown = any(passage.is_likely for passage in results.passages)
-    return bool(results.passages) and not is_shown and not results.nothing_relevant
+        return search(mode=SearchMode.WORDS, rerank=False), error

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 from uuid import UUID
 
-from citations.passages import NEAREST, Passage, PassageSource, Results
+from citations.passages import DropRule, Passage, PassageSource, Results
 from citations.views.hit_place import HitPlace
-from citations.views.search_form import PAGE_SIZE, SubmittedSearch
-
-OF_SOURCE: Final = 3  # passages of a source before those of others
+from citations.views.search_form import SubmittedSearch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +48,9 @@ def list_hits(
     """Return the likely hits and the others as they are listed; each knows its place among all."""
     hits = enumerate(results.passages, start=1)
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    # Who asks for more passages, or for one source alone, reads on in all of them.
-    is_one_source = len(criteria.filter.sources) == 1
-    most = OF_SOURCE if criteria.limit <= PAGE_SIZE and not is_one_source else criteria.limit
     first = [hit for hit in ranked if hit.passage.is_likely]
     rest = [hit for hit in ranked if not hit.passage.is_likely]
-    if results.nothing_relevant:
-        rest = rest[:NEAREST]
-    grouped = [_grouped(part, names, most=most) for part in (first, rest)]
+    grouped = [_grouped(part, names) for part in (first, rest)]
     order = in_order([group for groups in grouped for group in groups])
     places = {
         hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
@@ -73,10 +65,8 @@ def in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
     return [hit for group in groups for hit in (*group.hits, *group.more)]
 
 
-def _grouped(
-    ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
-) -> list[SourceHits]:
-    """Group passages by source; fold away those of a source beyond ``most``."""
+def _grouped(ranked: Sequence[RankedPassage], names: dict[str, str]) -> list[SourceHits]:
+    """Group passages by source; fold away those of which it has enough."""
     groups: dict[UUID, list[RankedPassage]] = {}
     for hit in ranked:
         groups.setdefault(hit.passage.origin.id, []).append(hit)
@@ -84,8 +74,8 @@ def _grouped(
         SourceHits(
             origin=origin,
             collection=names.get(origin.collection, ""),
-            hits=tuple(hits[:most]),
-            more=tuple(hits[most:]),
+            hits=tuple(hit for hit in hits if hit.passage.folded != DropRule.SHARE),
+            more=tuple(hit for hit in hits if hit.passage.folded == DropRule.SHARE),
         )
         for hits in groups.values()
         for origin in [hits[0].passage.origin]

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from citations.ingest import lanes, renewal
+from citations.ingest import discovery, lanes
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.schemas.database import DatabaseOut, SpaceOut
@@ -132,10 +132,10 @@ def reindex(
     citations keep their quotes.
     """
     open_library()
-    stale = list(renewal.stale().values_list("pk", flat=True))
+    stale = list(discovery.stale().values_list("pk", flat=True))
     if stale:
         confirm(f"Index {len(stale):,} sources again?", yes=yes)
-        renewal.renew()
+        discovery.renew()
     with progress(quiet=as_json) as bar:
         counts = indexing.index((), stale, wait=wait, progress=bar)
     if as_json:

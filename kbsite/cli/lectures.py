@@ -7,7 +7,6 @@ import typer
 
 from citations.errors import LectureNotFound
 from citations.lectures import events, speech
-from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
@@ -79,7 +78,7 @@ def keep(reference: LectureId, as_json: Json = False) -> None:
     If the lecture already has a recording (replayed or kept), that one is shown.
     """
     lecture = _find(open_library(), reference)
-    video = lecture_recording.keep(lecture, None)
+    video = speech.keep_recording(lecture, None)
     said = f"“{lecture.title}” is kept as a recording: `kb show {video.key}` reads it."
     print_result(said, {"video": VideoOut.model_validate(video)}, as_json=as_json)
 
@@ -224,7 +223,7 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
     while True:
         position = first + round((time.monotonic() - started) * 1000 * speed)
         lecture_worker.submit([window.pk for window in speech.advance(lecture, position)])
-        new_events = events.after(lecture, last_event)
+        new_events = events.events_after(lecture, last_event)
         for event in new_events:
             last_event = event.number
             if not quiet:

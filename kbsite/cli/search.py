@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from citations.passages import NEAREST, SearchMode, interval
+from citations.passages import SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TermOut, TracedOut
 from citations.stages import rule_name, stage_name
 from kbsite.cli.options import Json, filtered, option
@@ -123,8 +123,7 @@ def _print_results(results: SearchOut) -> None:
     elif results.nothing_relevant:
         say("Nothing in your library seems to answer this. What comes nearest:", "bold")
     by_source: dict[UUID, list[tuple[int, PassageOut]]] = {}
-    nearest = NEAREST if results.nothing_relevant else None
-    for rank, passage in enumerate(results.passages[:nearest], start=1):
+    for rank, passage in enumerate(results.passages, start=1):
         by_source.setdefault(passage.source_id, []).append((rank, passage))
     for ranked in by_source.values():
         first = ranked[0][1]
@@ -180,6 +179,8 @@ def _print_traced(hit: TracedOut) -> None:
     say(f"“{printable(hit.title)}” {hit.place}: {printable(hit.text)} …", "bold")
     if hit.number:
         say(f"It is number {hit.number} of the list.")
+        if hit.rule:
+            say(f"The page folds it away: {rule_name(hit.rule)}.")
     elif hit.rule:
         say(f"It is not listed: {rule_name(hit.rule)}.")
     places = {

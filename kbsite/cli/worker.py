@@ -17,7 +17,7 @@ from django.db import Error, connection
 from prometheus_client import start_http_server
 
 from citations import tasks as indexing
-from citations.providers import openvino_encoder
+from citations.providers import encoders
 from kbsite.celery import ElectedScheduler, app
 from kbsite.cli.options import option
 from kbsite.library.database import open_database, watched_database
@@ -92,7 +92,7 @@ def _end_with_models() -> None:
 
     Celery finishes its running jobs first; the parent starts another worker.
     """
-    openvino_encoder.released.wait()
+    encoders.released.wait()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

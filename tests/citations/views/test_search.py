@@ -26,7 +26,6 @@ from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
-from kbsite.callers import everything
 from tests.citations.search.test_pipeline import embed
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
@@ -189,22 +188,6 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     (following,) = {*re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)}
     second = page.get(unescape(following), follow=True)
     assert "Passage 2 of 2" in text_of(second)
-
-
-def test_where_only_passages_below_the_first_are_likely_there_are_more(
-    page: Client, source: Source, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = search_pipeline.search
-
-    def search_with_doubt(*criteria: Any, limit: int, **options: Any) -> Results:
-        results = search(*criteria, limit=limit, **options)
-        passages = (replace(passage, is_likely=limit > 10) for passage in results.passages)
-        return replace(results, passages=tuple(passages))
-
-    monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
-    listed = text_of(page.get("/search/?q=network&mode=words"))
-    assert "1 passage" in listed
-    assert "Less likely" not in listed
 
 
 def test_a_hit_that_is_gone_leads_back_to_its_search(page: Client, source: Source) -> None:
@@ -794,10 +777,3 @@ def test_a_book_does_not_hide_a_talk_on_the_first_page(
     listed = text_of(page.get("/search/?q=entropy&mode=words"))
     assert "The talk" in listed
     assert listed.count('class="passage"') == 10
-    alone = [
-        passage.origin.title
-        for passage in search_pipeline.search(
-            everything(), "entropy", mode=SearchMode.WORDS, for_readers=True
-        ).passages
-    ]
-    assert alone == ["The book"] * 10, "programs get the best"

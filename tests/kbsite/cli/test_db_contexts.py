@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citations.ingest import contextual_costs, discovery
+from citations.ingest import contextual, discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Source, State
 from citations.providers import registry
@@ -65,7 +65,7 @@ def test_a_yes_writes_all(kb: Kb, source: Source, llm: FakeLlm) -> None:
 
 
 def test_the_estimate_is_no_less_than_what_is_asked(source: Source, llm: FakeLlm) -> None:
-    planned = contextual_costs.plan().cost
+    planned = contextual.plan().cost
     ingest_pipeline.ingest(source.pk)
     assert len(llm.prompts) == planned.calls
     assert sum(prompt_tokens(prompt) for prompt in llm.prompts) <= planned.input

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from citations.ingest import discovery
-from citations.lectures import recording, sessions, speech
+from citations.lectures import sessions, speech
 from citations.lectures.windows import Utterance
 from citations.models import LectureSession, Source, Window
 from tests.makers import make_video
@@ -27,7 +27,7 @@ def test_what_was_said_becomes_a_recording_with_its_times_title_and_date(
     speech.push(lecture, [Utterance(0, "The error <runs> & backwards.", 5_000, 9_000)])
     speech.push(lecture, [Utterance(2, "Every weight learns.", 20_000), Utterance(1, "A remark.")])
     speech.end(lecture)
-    video = recording.keep(lecture, owner)
+    video = speech.keep_recording(lecture, owner)
     transcript = video.transcripts.get()
     cues = [(cue.start, cue.end, cue.text) for cue in library.cues_of(transcript)]
     assert cues == [
@@ -35,12 +35,8 @@ def test_what_was_said_becomes_a_recording_with_its_times_title_and_date(
         (9_000, 20_000, "A remark."),
         (20_000, 21_000, "Every weight learns."),
     ]
-    assert (video.title, video.published_at, video.collection, video.added_by) == (
-        "Networks, week 3",
-        lecture.created_at,
-        collection,
-        owner,
-    )
+    expected = ("Networks, week 3", lecture.created_at, collection, owner)
+    assert (video.title, video.published_at, video.collection, video.added_by) == expected
     assert library.find_video(Scope(readable=frozenset({collection.pk})), str(lecture.uuid))
     lecture.refresh_from_db()
     assert lecture.transcript == transcript
@@ -51,7 +47,7 @@ def test_a_recording_of_pasted_text_is_found_as_a_source_of_its_collection(
 ) -> None:
     speech.say(lecture, "The error runs backwards.\nEvery weight learns its share.")
     speech.end(lecture)
-    video = recording.keep(lecture, owner)
+    video = speech.keep_recording(lecture, owner)
     discovery.adopt()
     source = Source.objects.get(video=video)
     assert source.title == "Networks, week 3"
@@ -64,7 +60,7 @@ def test_windows_that_a_program_cut_are_kept_where_there_is_no_other_speech(
 ) -> None:
     Window.objects.create(session=lecture, index=0, text="A window of a program.")
     speech.end(lecture)
-    video = recording.keep(lecture, owner)
+    video = speech.keep_recording(lecture, owner)
     texts = [cue.text for cue in library.cues_of(video.transcripts.get())]
     assert texts == ["A window of a program."]
 
@@ -72,7 +68,7 @@ def test_windows_that_a_program_cut_are_kept_where_there_is_no_other_speech(
 def test_a_lecture_is_kept_once(lecture: LectureSession, owner: User) -> None:
     speech.say(lecture, "The error runs backwards.")
     speech.end(lecture)
-    assert recording.keep(lecture, owner) == recording.keep(lecture, owner)
+    assert speech.keep_recording(lecture, owner) == speech.keep_recording(lecture, owner)
     assert Video.objects.count() == 1
 
 
@@ -80,7 +76,7 @@ def test_a_replay_has_its_recording(scope: Scope, owner: User, collection: Colle
     video = make_video(collection)
     replay = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
     speech.end(replay)
-    assert recording.keep(replay, owner) == video
+    assert speech.keep_recording(replay, owner) == video
     assert Video.objects.count() == 1
 
 
@@ -88,10 +84,10 @@ def test_an_open_lecture_and_an_empty_one_are_not_kept(
     lecture: LectureSession, owner: User
 ) -> None:
     with pytest.raises(Conflict):
-        recording.keep(lecture, owner)
+        speech.keep_recording(lecture, owner)
     speech.end(lecture)
     with pytest.raises(InvalidInput, match="Nothing was said"):
-        recording.keep(lecture, owner)
+        speech.keep_recording(lecture, owner)
     assert not Video.objects.exists()
 
 
@@ -100,7 +96,7 @@ def test_a_lecture_whose_recording_was_deleted_can_be_kept_again(
 ) -> None:
     speech.say(lecture, "The error runs backwards.")
     speech.end(lecture)
-    recording.keep(lecture, owner).delete()
-    again = recording.keep(lecture, owner)
+    speech.keep_recording(lecture, owner).delete()
+    again = speech.keep_recording(lecture, owner)
     lecture.refresh_from_db()
     assert lecture.transcript == again.transcripts.get()

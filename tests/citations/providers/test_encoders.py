@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.errors import ModelError
-from citations.providers import openvino_encoder, sentence_transformers_models
+from citations.errors import ModelError, ModelMissing
+from citations.providers import encoders, weights
 from citations.providers.embedding import LocalEmbedder
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
-from citations.providers.sentence_transformers_models import TorchEncoder
+from citations.providers.encoders import BATCH_TOKENS, TextEncoder, Tokens, TorchEncoder
+from citations.providers.weights import ModelConfig
 from tests.citations.providers import tiny_models
 from tests.programs import run_program
 from tests.serving import until
 
 ROOT = Path(__file__).resolve().parents[3]
+
+TEXT = "Backpropagation carries the error from the end of the network to its start."
 
 
 def loaded(name: str) -> TextEncoder:
@@ -69,7 +70,7 @@ def test_a_model_of_another_architecture_runs_in_torch(name: str, dimensions: in
 
 
 def test_a_model_that_needs_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_transformers_models, "find_spec", lambda name: None)
+    monkeypatch.setattr(encoders, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="PyTorch") as raised:
         TorchEncoder(tiny_models.folder(tiny_models.DENSE))
     assert "cuebase[models]" in raised.value.hint
@@ -87,7 +88,7 @@ def test_more_texts_than_are_read_at_once_come_back_in_order(
 ) -> None:
     model = loaded(tiny_models.MEAN)
     whole = model.vectors(tiny_models.TEXTS)
-    monkeypatch.setattr(openvino_encoder, "READ_AT_ONCE", 5)
+    monkeypatch.setattr(encoders, "READ_AT_ONCE", 5)
     assert np.abs(model.vectors(tiny_models.TEXTS) - whole).max() < 1e-5
 
 
@@ -134,7 +135,7 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(
     lengths: Sequence[int],
 ) -> None:
     order = sorted(range(len(lengths)), key=lambda place: lengths[place])
-    batches = list(openvino_encoder._batches(order, lengths))
+    batches = list(encoders._batches(order, lengths))
     assert [place for batch in batches for place in batch] == order
     assert all(
         len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS
@@ -146,7 +147,7 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_their_tokens(
 def test_a_tokenizer_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="tokenizer"):
-        openvino_encoder.tokenizer(tmp_path)
+        encoders.tokenizer(tmp_path)
 
 
 def test_a_model_needs_no_torch_and_tells_nobody() -> None:
@@ -155,8 +156,8 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 from pathlib import Path
 from citations.providers.embedding import LocalEmbedder
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.weights import ModelConfig
+from citations.providers.encoders import TextEncoder
 folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
 assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1, 32)
 heavy = ["torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert"]
@@ -190,3 +191,44 @@ def test_a_model_may_stay_in_memory_for_good(settings: Any) -> None:
     before = set(threading.enumerate())
     assert loaded(tiny_models.MEAN).is_loaded
     assert set(threading.enumerate()) <= before
+
+
+@pytest.fixture(autouse=True)
+def counted_anew() -> Iterator[None]:
+    encoders._tokenizer.cache_clear()
+    yield
+    encoders._tokenizer.cache_clear()
+
+
+def test_a_short_text_stays_whole() -> None:
+    assert encoders.keep_end(TEXT, most=50) == TEXT
+    assert encoders.keep_end("", most=5) == ""
+
+
+def test_the_end_is_kept_in_whole_words() -> None:
+    kept = encoders.keep_end(TEXT, most=6)
+    assert kept == "the network to its start."
+    assert encoders.count_tokens(kept) <= 6
+    assert encoders.keep_end(TEXT, most=0) == ""
+
+
+def test_half_characters_and_long_words_are_no_trouble() -> None:
+    assert encoders.count_tokens("\ud800 half") > 0
+    assert (
+        encoders.keep_end("x" * 5_000, most=10) == "x" * 5_000
+    )  # a word that the model does not know is one token
+
+
+def test_without_the_model_on_this_machine_the_length_is_a_guess_on_the_safe_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = encoders.count_tokens(TEXT)
+
+    def missing(name: str) -> None:
+        raise ModelMissing(f"{name} is not here.")
+
+    monkeypatch.setattr(weights, "find", missing)
+    encoders._tokenizer.cache_clear()
+    assert encoders.count_tokens(TEXT) >= real
+    assert encoders.keep_end(TEXT, most=10).endswith("its start.")
+    assert len(encoders.keep_end(TEXT, most=10)) <= 10 * encoders.TOKEN_LENGTH

@@ -1,14 +1,13 @@
-"""Runs encoders of the BERT family with OpenVINO: tokens in, vectors or logits out.
-
-Texts of similar length share a batch to avoid padding. A batch is small enough for the activations
-to stay in the processor's cache.
+"""Text encoders and cross-encoders of this machine, by OpenVINO or sentence-transformers, and
+counts of their tokens.
 """
 
 import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -17,9 +16,8 @@ from numpy.typing import NDArray
 
 from citations import conf
 from citations.errors import ModelError
-from citations.providers import openvino_graph
-from citations.providers.model_config import ModelConfig
-from citations.providers.runtime import openvino
+from citations.providers import openvino_graph, weights
+from citations.providers.weights import ModelConfig, openvino
 
 BATCH_TOKENS = 512
 READ_AT_ONCE = 1_024  # texts that are tokenized together
@@ -27,6 +25,9 @@ READ_AT_ONCE = 1_024  # texts that are tokenized together
 released: Final = threading.Event()  # a model has left memory since this was cleared
 
 Numbers: TypeAlias = NDArray[np.float32]
+
+
+TOKEN_LENGTH: Final = 2  # characters of a token, a low estimate without the tokenizer
 
 
 class Tokens(NamedTuple):
@@ -83,11 +84,7 @@ class Engine:
 
     def _infer(self, batch: list[Tokens]) -> Numbers:
         shape = (len(batch), len(batch[-1].ids))
-        ids, mask, kinds = (
-            np.full(shape, self._pad, np.int64),
-            np.zeros(shape, np.int64),
-            np.zeros(shape, np.int64),
-        )
+        ids, (mask, kinds) = np.full(shape, self._pad, np.int64), np.zeros((2, *shape), np.int64)
         for row, text in enumerate(batch):
             ids[row, : len(text.ids)] = text.ids
             kinds[row, : len(text.ids)] = text.kinds
@@ -191,3 +188,99 @@ def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]
         batch.append(index)
     if batch:
         yield batch
+
+
+class TorchEncoder:
+    """Embeds texts as vectors of length 1. Raises ``ModelError`` if it cannot be loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        _require_extra(folder)
+        from sentence_transformers import SentenceTransformer
+
+        self._model = _loaded(SentenceTransformer, folder)
+        self.dimensions = self._model.get_embedding_dimension() or 0
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return vectors, float32 (n, dimensions)."""
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        # No prompt: the caller adds prefixes.
+        encoded = self._model.encode(
+            [replace_surrogates(text) for text in texts],
+            prompt="",
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(encoded, dtype=np.float32)
+
+
+class TorchPairScorer:
+    """Scores pairs. Raises ``ModelError`` if it cannot be loaded."""
+
+    def __init__(self, folder: Path, *, max_tokens: int) -> None:
+        _require_extra(folder)
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        self._identity = torch.nn.Identity()
+        self._model = _loaded(CrossEncoder, folder, max_length=max_tokens)
+
+    def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the logits of a query with each text, shape (n,)."""
+        pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
+        scores = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
+        return np.asarray(scores, dtype=np.float32).reshape(len(texts))
+
+
+def _require_extra(folder: Path) -> None:
+    if find_spec("sentence_transformers") is None:
+        raise ModelError(
+            f"The model {folder.name} needs PyTorch, which is not installed.",
+            hint="`pip install 'cuebase[models]'` installs it.",
+        )
+
+
+def _loaded(kind: Any, folder: Path, **options: Any) -> Any:
+    import torch
+
+    torch.set_num_threads(conf.model_threads())
+    try:
+        return kind(str(folder), device="cpu", local_files_only=True, **options)
+    except Exception as error:  # a model may fail in any way
+        raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
+
+
+def count_tokens(text: str) -> int:
+    """Return the number of tokens, without special ones."""
+    counter = _tokenizer()
+    if counter is None:
+        return len(text) // TOKEN_LENGTH
+    return len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
+
+
+def keep_end(text: str, *, most: int) -> str:
+    """Truncate a text from the left to at most ``most`` tokens, at a word."""
+    counter = _tokenizer()
+    if counter is None:
+        return _from_word(text, len(text) - most * TOKEN_LENGTH)
+    offsets = counter.encode(replace_surrogates(text), add_special_tokens=False).offsets
+    if len(offsets) <= most:
+        return text
+    return _from_word(text, offsets[-most][0] if most > 0 else len(text))
+
+
+def _from_word(text: str, at: int) -> str:
+    if at <= 0:
+        return text
+    if at >= len(text) or text[at - 1].isspace():
+        return text[at:]
+    space = text.find(" ", at)
+    return text[space + 1 :] if space >= 0 else text[at:]
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    try:
+        return tokenizer(weights.find(weights.MINILM))
+    except ModelError:
+        return None

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import OperationalError
 from django.utils import timezone
 
-from citations.lectures import event_stream, events
+from citations.lectures import events
 from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from citations.schemas.lectures import SegmentEventOut
 from transcripts.core import announcements
@@ -24,7 +24,7 @@ def session(collection: Collection) -> LectureSession:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long, and announcements are not heard: a test's transaction makes none."""
     monkeypatch.setattr(announcements, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(event_stream, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(events, "CHECK_SECONDS", 0.01)
 
 
 def add_events(session: LectureSession, *words: str) -> None:
@@ -39,7 +39,7 @@ def finish(session: LectureSession) -> None:
 def watch(
     session: LectureSession, after: int = 0, may_read: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[list[Any]]:
-    return event_stream.watch(session, after, may_read=may_read)
+    return events.watch(session, after, may_read=may_read)
 
 
 def all_of(session: LectureSession, after: int = 0) -> list[int]:
@@ -99,19 +99,19 @@ def test_a_number_that_is_yet_to_come_does_not_hide_what_happens_next(
 def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: LectureSession) -> None:
     add_events(session, "a")
     session.refresh_from_db()
-    assert not event_stream.is_over(session, 1)
+    assert not events.is_over(session, 1)
     finish(session)
     session.refresh_from_db()
     window = Window.objects.create(session=session, index=0, text="x")
-    assert not event_stream.is_over(session, 1)
+    assert not events.is_over(session, 1)
     Window.objects.filter(pk=window.pk).update(outcome=WindowOutcome.CITED)
-    assert event_stream.is_over(session, 1)
-    assert not event_stream.is_over(session, 0)
+    assert events.is_over(session, 1)
+    assert not events.is_over(session, 0)
     assert all_of(session, 1) == []
     add_events(session, "b")  # the last window was cited since the session was read
-    assert not event_stream.is_over(session, 1)
+    assert not events.is_over(session, 1)
     LectureEvent.objects.all().delete()  # as after a month
-    assert event_stream.is_over(session, 0)
+    assert events.is_over(session, 0)
 
 
 @pytest.mark.usefixtures("quick")
@@ -159,12 +159,12 @@ def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
 ) -> None:
     add_events(session, "a")
     finish(session)
-    real, tries = events.after, iter([True])
+    real, tries = events.events_after, iter([True])
 
     def after(*given: Any) -> Any:
         if next(tries, False):
             raise OperationalError("the server closed the connection")
         return real(*given)
 
-    monkeypatch.setattr(events, "after", after)
+    monkeypatch.setattr(events, "events_after", after)
     assert all_of(session) == [1]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.continuity import RecentCitation
+from citations.lectures import sessions, window_analysis
+from citations.lectures.window_analysis import RecentCitation
 from citations.models import LectureSession, Source, Window
 from citations.providers.weights import MINILM
 from citations.search.chunk_rows import Candidate
@@ -47,41 +47,45 @@ def at(fake_models: None) -> Callable[..., Candidate]:
 def test_a_passage_is_near_to_what_was_cited_beside_it_or_in_its_section(
     at: Callable[..., Candidate],
 ) -> None:
-    assert continuity.nearness(at(ordinal=12), [LAST]) == 1.0
-    assert continuity.nearness(at(ordinal=13), [LAST]) == 0.0
-    assert continuity.nearness(at(ordinal=99, heading="Sums › Proof"), [LAST]) == 0.5
-    assert continuity.nearness(at(source=2), [LAST]) == 0.0
-    assert continuity.nearness(at(), []) == 0.0
+    assert window_analysis.nearness(at(ordinal=12), [LAST]) == 1.0
+    assert window_analysis.nearness(at(ordinal=13), [LAST]) == 0.0
+    assert window_analysis.nearness(at(ordinal=99, heading="Sums › Proof"), [LAST]) == 0.5
+    assert window_analysis.nearness(at(source=2), [LAST]) == 0.0
+    assert window_analysis.nearness(at(), []) == 0.0
 
 
 def test_a_source_without_headings_is_not_one_section(at: Callable[..., Candidate]) -> None:
-    assert continuity.nearness(at(ordinal=99), [LAST._replace(heading="")]) == 0.0
+    assert window_analysis.nearness(at(ordinal=99), [LAST._replace(heading="")]) == 0.0
 
 
 def test_what_was_cited_longer_ago_counts_less_and_the_nearest_counts(
     at: Callable[..., Candidate],
 ) -> None:
     older = LAST._replace(age=3, ordinal=20)
-    assert continuity.nearness(at(ordinal=20), [older]) == pytest.approx(0.64)
-    assert continuity.nearness(at(ordinal=20), [older, LAST._replace(ordinal=21)]) == 1.0
+    assert window_analysis.nearness(at(ordinal=20), [older]) == pytest.approx(0.64)
+    assert window_analysis.nearness(at(ordinal=20), [older, LAST._replace(ordinal=21)]) == 1.0
 
 
 def test_nearness_lifts_a_passage_over_the_floor_and_its_parts_add_up() -> None:
-    preference = continuity.preferred(UNLIKELY, 1.0, model=MINILM)
+    preference = window_analysis.preferred(UNLIKELY, 1.0, model=MINILM)
     assert preference.is_likely
     assert preference.likelihood == pytest.approx(0.931, abs=1e-3)  # 3 more in log-odds
     assert preference.order == pytest.approx(0.731, abs=1e-3)  # the logistic function of 1
     assert preference.sum == pytest.approx(1.0)
-    assert not continuity.preferred(UNLIKELY, 0.0, model=MINILM).is_likely
+    assert not window_analysis.preferred(UNLIKELY, 0.0, model=MINILM).is_likely
 
 
 def test_what_is_about_something_else_stays_below_the_floor() -> None:
-    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.1), 1.0, model=MINILM).is_likely
-    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.0), 1.0, model=MINILM).is_likely
+    assert not window_analysis.preferred(
+        replace(UNLIKELY, likelihood=0.1), 1.0, model=MINILM
+    ).is_likely
+    assert not window_analysis.preferred(
+        replace(UNLIKELY, likelihood=0.0), 1.0, model=MINILM
+    ).is_likely
 
 
 def test_a_likelihood_that_is_not_known_stays_so() -> None:
-    preference = continuity.preferred(
+    preference = window_analysis.preferred(
         replace(UNLIKELY, likelihood=None, is_likely=True), 1.0, model=MINILM
     )
     assert (preference.likelihood, preference.is_likely) == (None, True)
