@@ -14,8 +14,7 @@ from kbsite.cli.terminal import minute, note, print_json, print_result, say, tab
 from kbsite.cli.users import find_user
 from kbsite.library import server_lock
 from kbsite.library.database import open_library
-from kbsite.mcp_clients import bundle as mcp_bundle
-from kbsite.mcp_clients.configuration import McpClient, configuration
+from kbsite.mcp_clients import McpClient, build_bundle, configuration
 from kbsite.models import ApiToken
 from kbsite.schemas import TokenOut, TokenSecretOut
 from transcripts.core.access import AccessLevel
@@ -141,7 +140,7 @@ def mcp_config(
         )
     scope = open_library()
     if bundle:
-        bundle.write_bytes(mcp_bundle.build(server_lock.public_url()))
+        bundle.write_bytes(build_bundle(server_lock.public_url()))
         return
     if not token and client != McpClient.CLAUDE_DESKTOP:
         _, token = _issue(scope, f"MCP {client or 'clients'}")
