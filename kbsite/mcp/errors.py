@@ -1,6 +1,5 @@
 """Errors for language models: what happened, what to do, and which tool helps next."""
 
-from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from citations.errors import (
@@ -12,7 +11,7 @@ from citations.errors import (
     SourceNotFound,
 )
 from kbsite.errors import complaint
-from kbsite.mcp.material import for_models
+from kbsite.mcp.answer_text import for_models
 from transcripts.core.errors import (
     ChunkNotFound,
     CollectionNotFound,
@@ -32,6 +31,13 @@ from transcripts.core.errors import (
     VideoNotFound,
     YouTubeError,
 )
+
+
+class FetchFailed(KnowledgeBaseError):
+    """The job ended without a transcript; message and hint come from the job."""
+
+    code = "fetch_failed"
+
 
 # The first match counts, so a narrower class stands before a wider one.
 _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
@@ -94,8 +100,3 @@ def rejected(error: ValidationError, *, tool: str, fields: list[str]) -> str:
     ]
     again = f"Next: {tool} again; it takes {', '.join(fields)}."
     return f"These arguments do not fit. {'; '.join(wrong)}. {again}"
-
-
-def failed(text: str) -> CallToolResult:
-    """Return a tool's answer for a failure."""
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

@@ -9,7 +9,7 @@ from citations.models import Source
 from citations.passages import interval, pages
 from citations.readers import source_blocks
 from citations.text.blocks import Block
-from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
+from kbsite.mcp.answer_text import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
 from transcripts.core.errors import InvalidInput
 
 LINE_SECONDS = 30
