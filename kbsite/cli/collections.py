@@ -9,8 +9,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
 from kbsite.callers import everything
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
+from kbsite.cli.options import InCollection, Json, ListGroup, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
 from kbsite.library.database import open_library

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from kbsite import celery
 from kbsite.callers import everything
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
+from kbsite.cli.options import InCollection, Json, Limit, ListGroup, Wait, argument
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, progress, say, table
 from kbsite.library.database import open_library
 from kbsite.library.jobs import error_of, follow, place_text

@@ -88,23 +88,13 @@ def list_tokens(as_json: Json = False) -> None:
     if as_json:
         print_json(tokens)
         return
-    table(
-        ("No.", "Name", "Begins", "User", "May", "State", "Last used"),
-        (
-            (
-                token.id,
-                token.name,
-                f"{token.hint}…",
-                token.user,
-                ", ".join(token.access.scopes),
-                token.state,
-                minute(token.last_used_at) or "never",
-            )
-            for token in tokens
-        ),
-        empty="There are no tokens.",
-        main="Name",
-    )
+    lines = []
+    for token in tokens:
+        scopes, used = ", ".join(token.access.scopes), minute(token.last_used_at) or "never"
+        about = (token.id, token.name, f"{token.hint}…", token.user)
+        lines.append((*about, scopes, token.state, used))
+    columns = ("No.", "Name", "Begins", "User", "May", "State", "Last used")
+    table(columns, lines, empty="There are no tokens.", main="Name")
 
 
 @app.command("revoke")

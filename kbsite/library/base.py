@@ -18,9 +18,8 @@ from citations.schemas.answers import (
 )
 from citations.schemas.notebook import ConversationSummaryOut
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
+from kbsite.library.adding import AddOptions, AddReport
 from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from transcripts.adding import acquisition
 from transcripts.core.error_codes import rebuilt
 from transcripts.core.errors import KnowledgeBaseError
