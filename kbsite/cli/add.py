@@ -104,7 +104,6 @@ def _print_transcripts(added: AddOut) -> bool:
 
 
 def _print_documents(documents: Sequence[DocumentOut]) -> None:
-    """Print what became of each document, and the number of many."""
     labels = dict(kind_choices())
     for document in documents[:DOCUMENTS_SHOWN]:
         source = document.source
@@ -127,7 +126,6 @@ def _print_job(job: JobOut, title: str) -> None:
 
 
 def _print_problems(problems: Sequence[JobProblem]) -> None:
-    """Print the first problems as a table, then their hints."""
     listed = problems[:PROBLEMS_SHOWN]
     if listed:
         rows = [(problem.name, problem.code, problem.message) for problem in listed]

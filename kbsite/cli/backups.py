@@ -87,7 +87,6 @@ def back_up(path: Path, *, keys: Sequence[Any] = ()) -> int:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what backups that were killed have left."""
     for partial in folder.glob(f"{PARTIAL}*/backup"):
         with partial.open("rb") as file:
             try:

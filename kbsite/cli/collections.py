@@ -20,7 +20,7 @@ from transcripts.library import reading as library
 from transcripts.models import Membership
 from transcripts.schemas import CollectionOut
 
-app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -103,5 +103,4 @@ def _shapes(scope: Scope) -> list[CollectionOut]:
 
 
 def _counted(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural where needed."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -73,7 +73,6 @@ def settings_in_use() -> list[SettingInUse]:
 
 
 def _lock_lines() -> list[str]:
-    """Return lines on the locked embedding model, or why the database does not answer."""
     if not settings.DATABASE_URL and not (settings.DATA_DIR / "postgres").is_dir():
         return []
     try:

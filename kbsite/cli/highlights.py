@@ -24,9 +24,7 @@ from kbsite.cli.terminal import note, note_next_page, print_json, say, table
 from kbsite.cli.users import find_user
 from kbsite.library.database import open_database
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List highlights, or import annotations."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 OfUser = Annotated[
     str, of_user("The user whose highlights these are; unset: the owner of the library.")

@@ -37,9 +37,7 @@ LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List, measure, export, keep or delete lectures."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 LectureId = Annotated[str, argument("ID", "The lecture's id, or the beginning of the id.")]
 
 

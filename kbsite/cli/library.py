@@ -205,7 +205,6 @@ def list_sources(
 
 
 def _note_language_gap(states: Iterable[str]) -> None:
-    """Say what to do about sources that are found by words alone."""
     if language_gap.WORDS_ALONE in states:
         fetch, migrate = language_gap.COMMANDS
         note(
@@ -215,7 +214,6 @@ def _note_language_gap(states: Iterable[str]) -> None:
 
 
 def _print_sources(page: SourcePage) -> None:
-    """Print a table of sources, then their problems and the sources still being indexed."""
     label, kinds, rows = language_gap.state_labels(), dict(KINDS), []
     states = [label(source.state, source.language) for source in page.sources]
     for source, state in zip(page.sources, states, strict=True):

@@ -12,9 +12,7 @@ from kbsite.cli.terminal import err, note, print_json, printable, progress_bar, 
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List the configured models, or fetch missing ones."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 
 @app.callback(invoke_without_command=True)

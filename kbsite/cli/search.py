@@ -117,7 +117,6 @@ def _search_words(
 
 
 def _print_results(results: SearchOut) -> None:
-    """Print passages by source, with the query's words marked."""
     if results.suggestion:
         say(f"Did you mean “{printable(results.suggestion)}”?")
     if not results.passages:
@@ -159,7 +158,6 @@ def _print_dropped(hits: Sequence[TracedOut]) -> None:
 
 
 def _print_traced(hit: TracedOut) -> None:
-    """Say where a passage is in the list, or why it is not there."""
     say(f"“{printable(hit.title)}” {hit.place}: {printable(hit.text)} …", "bold")
     if hit.number:
         say(f"It is number {hit.number} of the list.")
@@ -193,7 +191,6 @@ def _print_passage(rank: int, passage: PassageOut) -> None:
 
 
 def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
-    """Print heading, score, link, and the text with its marked spans."""
     text = Text(printable(passage.text))
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:

@@ -204,8 +204,6 @@ def progress_bar(
 
 
 class _Bar(TaskProgress):
-    """A task in a bar of a terminal."""
-
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._task: TaskID | None = None

@@ -173,7 +173,6 @@ def _issue(
 
 
 def _find(reference: str) -> ApiToken:
-    """Return the valid token of a number, a name or a beginning."""
     condition = Q(name=reference)
     if len(reference) >= 9:
         condition |= Q(hint=reference[:9])

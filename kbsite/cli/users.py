@@ -119,7 +119,6 @@ def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
 
 
 def _permissions(user: UserOut) -> str:
-    """Say what a user may do."""
     roles = [f"{role} of {slug}" for slug, role in user.roles.items()]
     granted = ["everything"] if user.admin else roles or ["nothing yet"]
     return ", ".join(granted) + ("" if user.active else " (not active)")

@@ -91,7 +91,6 @@ def delete_webhook(reference: Reference, as_json: Json = False) -> None:
 
 
 def _find(reference: str) -> Webhook:
-    """Return the webhook whose id begins so. Raises ``NotFound`` and ``InvalidInput``."""
     webhooks = Webhook.objects.all()
     fitting = [webhook for webhook in webhooks if str(webhook.uuid).startswith(reference.lower())]
     if len(fitting) > 1 and reference:

@@ -104,7 +104,6 @@ def describe(patterns: Any) -> dict[str, Any]:
 
 
 def _with_fewer_fields(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a row which may have its chosen fields only."""
     always = [field for field in schemas[name]["required"] if field in ALWAYS]
     about = "With ``fields``: those that were chosen."
     schemas[f"{name}Fields"] = {**schemas[name], "required": always, "description": about}

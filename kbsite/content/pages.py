@@ -76,7 +76,6 @@ class BrowsablePage(BrowsableAPIRenderer):
 
 
 def _pages(data: Any, view: Any, request: Request) -> dict[str, str]:
-    """Return the addresses of the previous and the next page of a list."""
     paginator: Any = getattr(view, "paginator", None)
     if not isinstance(data, dict) or "next" not in data or paginator is None:
         return {}

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
@@ -157,10 +156,5 @@ class Library(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

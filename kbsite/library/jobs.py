@@ -63,7 +63,6 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
 
 
 def _perform(pending: Sequence[Job]) -> bool:
-    """Perform the first job that is due; return whether there was one."""
     acquisition.recover_abandoned()
     job = Job.objects.ready().filter(pk__in=[job.pk for job in pending]).first()
     if job is None:

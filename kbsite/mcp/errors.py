@@ -12,25 +12,8 @@ from citations.errors import (
 )
 from kbsite.errors import complaint
 from kbsite.mcp.answer_text import for_models
-from transcripts.core.errors import (
-    ChunkNotFound,
-    CollectionNotFound,
-    Conflict,
-    EmptyQuery,
-    Forbidden,
-    InvalidCursor,
-    InvalidTime,
-    InvalidUrl,
-    JobNotFound,
-    KnowledgeBaseError,
-    LanguageMissing,
-    NotFound,
-    Throttled,
-    TranscriptNotFound,
-    Unavailable,
-    VideoNotFound,
-    YouTubeError,
-)
+from transcripts.core import errors
+from transcripts.core.errors import KnowledgeBaseError
 
 
 class FetchFailed(KnowledgeBaseError):
@@ -41,13 +24,16 @@ class FetchFailed(KnowledgeBaseError):
 
 # The first match counts, so a narrower class stands before a wider one.
 _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
-    (VideoNotFound, "list_transcripts shows what is there; fetch_transcript gets a YouTube video."),
     (
-        TranscriptNotFound,
+        errors.VideoNotFound,
+        "list_transcripts shows what is there; fetch_transcript gets a YouTube video.",
+    ),
+    (
+        errors.TranscriptNotFound,
         "fetch_transcript with the language wanted, or get_transcript without language.",
     ),
-    (ChunkNotFound, "get_transcript with the index of a time chunk that there is."),
-    (CollectionNotFound, "list_transcripts without collection."),
+    (errors.ChunkNotFound, "get_transcript with the index of a time chunk that there is."),
+    (errors.CollectionNotFound, "list_transcripts without collection."),
     (
         SourceNotFound,
         "list_sources shows the ids; search_knowledge_base without sourceId and videoId searches "
@@ -56,32 +42,38 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (CitationNotFound, "ask_knowledge_base, whose answers give the ids of their citations."),
     (ConversationNotFound, "ask_knowledge_base without conversationId begins another."),
     (InvalidFilter, "search_knowledge_base with fewer filters."),
-    (JobNotFound, "list_transcripts shows what is there already; add_source begins a new job."),
     (
-        InvalidTime,
+        errors.JobNotFound,
+        "list_transcripts shows what is there already; add_source begins a new job.",
+    ),
+    (
+        errors.InvalidTime,
         "get_transcript with videoId alone says how long it is and how many chunks it has.",
     ),
-    (InvalidCursor, "the same tool without cursor."),
+    (errors.InvalidCursor, "the same tool without cursor."),
     (
-        EmptyQuery,
+        errors.EmptyQuery,
         "search_knowledge_base or search_transcript with words, or get_transcript to read.",
     ),
     (
-        InvalidUrl,
+        errors.InvalidUrl,
         "list_transcripts shows the ids that can be read; add_source takes playlists and channels.",
     ),
-    (Forbidden, "list_transcripts and get_transcript read what is there already."),
-    (Throttled, "the same call, after that time."),
-    (LanguageMissing, "fetch_transcript with one of these languages."),
-    (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
+    (errors.Forbidden, "list_transcripts and get_transcript read what is there already."),
+    (errors.Throttled, "the same call, after that time."),
+    (errors.LanguageMissing, "fetch_transcript with one of these languages."),
+    (
+        errors.YouTubeError,
+        "list_transcripts shows what is there already; fetch_transcript tries again.",
+    ),
     (EmbeddingMismatch, "search_knowledge_base with mode=words, which needs no model."),
     (
-        Unavailable,
+        errors.Unavailable,
         "search_knowledge_base with mode=words, which needs no model; or the same call later.",
     ),
     (AlreadyAnswering, "the same call later, or without conversationId."),
-    (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
-    (NotFound, "list_transcripts."),
+    (errors.Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
+    (errors.NotFound, "list_transcripts."),
     (KnowledgeBaseError, "list_transcripts."),
 )
 

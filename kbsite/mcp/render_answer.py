@@ -60,7 +60,6 @@ def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
 
 
 def _claim_lines(reply: ReplyOut, claims: Sequence[ClaimOut]) -> list[str]:
-    """Write claims under their questions, and which of these the sources do not answer."""
     lines = []
     for section in by_question(claims, reply.parts):
         lines += [f"## {for_models(section.heading)}"] if section.heading else []

@@ -103,7 +103,6 @@ def render_videos(listed: library.VideoPage, arguments: ListTranscripts) -> str:
 
 
 def _head(result: library.VideoReading, place: str) -> str:
-    """Say what is read; ``place`` is that of the page, unless it is all."""
     video, transcript = result.video, result.transcript
     language = f"{transcript.language or 'unknown language'}, {transcript.get_origin_display()}"
     language += ", full stops added" if transcript.has_added_stops else ""

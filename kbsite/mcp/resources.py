@@ -83,7 +83,6 @@ async def _read(text: Callable[[SignedInCaller], str]) -> str:
 
 
 def _room(*texts: str) -> int:
-    """Return the tokens that remain beside these texts."""
     return Arguments().budget - sum(map(tokens, texts))
 
 

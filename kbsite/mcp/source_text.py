@@ -89,6 +89,5 @@ def _lines(blocks: Sequence[Block]) -> Iterator[SourceLine]:
 
 
 def _line_of(block: Block) -> tuple[int, str]:
-    """Return what the blocks of one line have in common."""
     time = None if block.start is None else block.start // (1000 * LINE_SECONDS)
     return (block.offset if time is None else time), block.heading

@@ -279,7 +279,6 @@ class CuebaseApp(App[None]):
 
     @work(thread=True, group="conversations", exclusive=True)
     def _fetch(self, call: Callable[[], T], show: Callable[[T], None]) -> None:
-        """Show what a call returns, or why it failed."""
         try:
             result = call()
         except KnowledgeBaseError as error:

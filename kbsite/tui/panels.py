@@ -225,13 +225,11 @@ def _one_line(text: str) -> str:
 
 
 def _from_word(text: str) -> str:
-    """Drop the end of a word at the beginning."""
     fragment, blank, rest = text.partition(" ")
     return rest if blank and fragment.islower() else text.lstrip()
 
 
 def _to_word(text: str) -> str:
-    """Drop the beginning of a word at the end."""
     rest, blank, fragment = text.rpartition(" ")
     return rest if blank and fragment.isalnum() else text.rstrip()
 
