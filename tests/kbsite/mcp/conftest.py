@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from mcp_types import TextResourceContents
+from mcp_types import TextContent, TextResourceContents
 
 from kbsite.celery import make_queue_folders
 from kbsite.mcp.server import Application
@@ -52,6 +52,13 @@ class Caller:
         ).contents
         assert isinstance(content, TextResourceContents)
         return content.text
+
+    def prompt(self, name: str, **arguments: str) -> str:
+        """Return the text of a prompt."""
+        given = self.endpoint.talk(self.token, lambda client: client.get_prompt(name, arguments))
+        (message,) = given.messages
+        assert isinstance(message.content, TextContent)
+        return message.content.text
 
     def completed(self, of: Any, name: str, value: str, **given: str) -> list[str]:
         """Return the values that are offered for an argument of a prompt or of a template."""

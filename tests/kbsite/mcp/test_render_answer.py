@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import TextContent, TextResourceContents
 
 from citations.answers.answer import (
     AnswerOutcome,
@@ -30,7 +29,6 @@ from kbsite.mcp.answer_text import tokens
 from kbsite.mcp.render_answer import render_reply
 from kbsite.mcp.tool_inputs import Arguments
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, text
 from tests.makers import make_video
 from transcripts.text.cues import Cue
 
@@ -173,47 +171,29 @@ def _conversation(answer: str) -> str:
 
 
 def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+    shelf: Shelf, other: Shelf, talk: Source
 ) -> None:
-    uri = f"outline://{talk.uuid}"
-    (read,) = endpoint.talk(shelf.reading, lambda client: client.read_resource(uri)).contents
-    assert isinstance(read, TextResourceContents)
-    assert read.text.startswith(f"Steam\nsourceId={talk.uuid}")
-    assert "## " in read.text
-    assert any(sentence in read.text for sentence in SAID)
-    prompt = endpoint.talk(
-        shelf.reading,
-        lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
-    )
-    content = prompt.messages[0].content
-    assert isinstance(content, TextContent)
-    assert read.text in content.text
+    outline = shelf.read.resource(f"outline://{talk.uuid}")
+    assert outline.startswith(f"Steam\nsourceId={talk.uuid}")
+    assert "## " in outline
+    assert any(sentence in outline for sentence in SAID)
+    assert outline in shelf.read.prompt("summarise_source", source=str(talk.uuid))
     with pytest.raises(MCPError):
-        endpoint.talk(other.reading, lambda client: client.read_resource(uri))
+        other.read.resource(f"outline://{talk.uuid}")
     with pytest.raises(MCPError):
-        endpoint.talk(
-            other.reading,
-            lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
-        )
+        other.read.prompt("summarise_source", source=str(talk.uuid))
 
 
 @pytest.mark.usefixtures("fake_models")
-def test_a_quote_is_checked_within_the_budget(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_quote_is_checked_within_the_budget(shelf: Shelf) -> None:
     make_video(shelf.collection, key="talk", title="A talk")
     discovery.adopt()
-    result = shelf.read(
-        "verify_quote", quote="A network is a chain of simple functions.", sourceId="talk"
-    )
+    quote, talk = "A network is a chain of simple functions.", {"sourceId": "talk"}
+    result = shelf.read("verify_quote", quote=quote, **talk)
     assert result.startswith("Verbatim")
     assert "“A talk”, 0:05–0:10 http" in result
-    altered = shelf.read(
-        "verify_quote",
-        quote="A network is a chain of complex functions.",
-        sourceId="talk",
-        maxTokens=500,
-    )
+    quote = quote.replace("simple", "complex")
+    altered = shelf.read("verify_quote", quote=quote, **talk, maxTokens=500)
     assert "“complex” → “simple”" in altered
     assert len(altered) < 2_000
-    assert text(endpoint.call(shelf.reading, "verify_quote", quote="a chain")).startswith(
-        "Too short"
-    )
+    assert shelf.read("verify_quote", quote="a chain").startswith("Too short")

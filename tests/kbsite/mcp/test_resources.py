@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
+from mcp_types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
 
 from kbsite.mcp import resources
 from kbsite.mcp.answer_text import tokens
@@ -189,15 +189,12 @@ def test_ids_are_completed_from_what_the_caller_may_see(shelf: Shelf, other: She
     ],
 )
 def test_a_prompt_names_the_video_and_the_tools(
-    endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]
+    shelf: Shelf, name: str, arguments: dict[str, str]
 ) -> None:
     make_video(shelf.collection)
-    given = {"videoId": "lecture-1", **arguments}
-    result = endpoint.talk(shelf.reading, lambda client: client.get_prompt(name, given))
-    content = result.messages[0].content
-    assert isinstance(content, TextContent)
+    prompt = shelf.read.prompt(name, videoId="lecture-1", **arguments)
     for value in ("videoId=lecture-1", "get_transcript", *arguments.values()):
-        assert value in content.text
+        assert value in prompt
 
 
 @pytest.mark.parametrize(
@@ -210,8 +207,8 @@ def test_a_prompt_names_the_video_and_the_tools(
     ],
 )
 def test_a_prompt_that_cannot_be_given_is_a_protocol_error(
-    endpoint: Endpoint, shelf: Shelf, name: str, arguments: dict[str, str]
+    shelf: Shelf, name: str, arguments: dict[str, str]
 ) -> None:
     with pytest.raises(MCPError) as caught:
-        endpoint.talk(shelf.reading, lambda client: client.get_prompt(name, arguments))
+        shelf.read.prompt(name, **arguments)
     assert caught.value.error.code == INVALID_PARAMS

@@ -76,18 +76,6 @@ def test_a_token_may_call_the_tools_that_the_table_of_scopes_says(
     assert bool(table) == (access == AccessLevel.READ)
 
 
-def test_a_token_for_one_collection_sees_only_that(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf
-) -> None:
-    other.collection.memberships.create(user=shelf.owner)
-    make_video(shelf.collection, key="mine")
-    make_video(other.collection, key="theirs")
-    _, narrow = ApiToken.issue(shelf.owner, name="narrow", collections=(other.collection,))
-    listed = reply(endpoint.call(narrow, "list_transcripts"))
-    assert ("- theirs ·" in listed, "- mine ·" in listed) == (True, False)
-    assert endpoint.call(narrow, "get_transcript", videoId="mine").is_error
-
-
 def test_two_callers_at_once_are_not_mixed_up(
     endpoint: Endpoint, shelf: Shelf, other: Shelf
 ) -> None:

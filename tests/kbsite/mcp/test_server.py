@@ -84,19 +84,6 @@ def test_a_session_cookie_does_not_open_the_endpoint(
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("fetch_transcript", {"videoId": "dQw4w9WgXcQ"}),
-        ("add_source", {"url": "https://youtu.be/dQw4w9WgXcQ"}),
-    ],
-)
-def test_a_reading_token_adds_nothing(shelf: Shelf, tool: str, arguments: dict[str, Any]) -> None:
-    result = shelf.read.refused(tool, **arguments)
-    assert "may only read" in result
-    assert not shelf.collection.jobs.exists()
-
-
-@pytest.mark.parametrize(
     "host",
     [
         "evil.example.org",
