@@ -82,22 +82,22 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
 
 
 def store(
-    collection: Collection, found: FilesToAdd, metadata: SidecarMetadata, progress: TaskProgress
+    collection: Collection, gathered: FilesToAdd, metadata: SidecarMetadata, progress: TaskProgress
 ) -> Iterator[Result]:
     """Store captions, documents, unread, and media beside recordings of the same names.
 
     Yields the result for each file.
     """
     written: set[int] = set()
-    captions = _tracked(found.captions, progress)
+    captions = _tracked(gathered.captions, progress)
     while batch := list(itertools.islice(captions, BATCH_SIZE)):
         with transaction.atomic():
             results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
         yield from results
-    for file in _tracked(found.documents, progress):
+    for file in _tracked(gathered.documents, progress):
         about = {"name": file.name, **metadata._asdict()}
         yield file, _stored(document_storage.add, collection, file, **about)
-    for file in _tracked(found.media, progress):
+    for file in _tracked(gathered.media, progress):
         yield file, _stored(media.add, collection, file, name=file.path.name)
 
 

@@ -136,8 +136,8 @@ def test_sources_that_the_model_does_not_help_to_find_are_found_by_words_alone(
 
 def test_sources_are_narrowed_and_paged(kb: Kb, library: Collection) -> None:
     make_two_talks(library)
-    (found,) = kb("sources", "bak", "--json").json["sources"]
-    assert found["title"] == "Baking"
+    (source,) = kb("sources", "bak", "--json").json["sources"]
+    assert source["title"] == "Baking"
     for option in (("--state", "failed"), ("--kind", "pdf")):
         assert kb("sources", *option, "--json").json["total"] == 0
     page = kb("sources", "--limit", 1, "--json").json

@@ -122,10 +122,10 @@ def test_a_job_says_whether_what_it_brought_is_found_yet(shelf: Shelf) -> None:
     job = Job.objects.create(collection=shelf.collection, **about)
     assert "finds it" not in shelf.read("get_job", jobId=job.pk)
     source = make_source(video, state="words", texts=["One."])
-    found = f"finds it (en, sourceId={source.uuid})"
-    assert f"{found} by words, not yet by" in shelf.read("get_job", jobId=job.pk)
+    sentence = f"finds it (en, sourceId={source.uuid})"
+    assert f"{sentence} by words, not yet by" in shelf.read("get_job", jobId=job.pk)
     Source.objects.update(state="ready")
-    assert f"{found} by words and meaning." in shelf.read("get_job", jobId=job.pk)
+    assert f"{sentence} by words and meaning." in shelf.read("get_job", jobId=job.pk)
 
 
 def test_a_job_that_was_put_off_is_not_waited_for(shelf: Shelf) -> None:
