@@ -30,7 +30,7 @@ from citations.models import Source
 from citations.outline import storage as outline_storage
 from kbsite.callers import SignedInCaller, everything
 from kbsite.cli.users import owner
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import tokens
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
 from kbsite.mcp.server import build_server
 from kbsite.mcp.tools import all_tools

@@ -13,8 +13,17 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from citations.schemas.lectures import ListedSessionOut, ReplayOut, StatisticsOut
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
+from kbsite.cli.options import (
+    InCollection,
+    Json,
+    Language,
+    ListGroup,
+    Many,
+    Yes,
+    argument,
+    option,
+    video_ids,
+)
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
 from kbsite.library.database import open_library
 from transcripts.core.errors import Conflict, InvalidInput
@@ -27,9 +36,7 @@ LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List, measure, export, keep or delete lectures."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 LectureId = Annotated[str, argument("ID", "The lecture's id, or the beginning of the id.")]
 
 
@@ -243,15 +250,10 @@ def _print_event(lecture: LectureSession, event: LectureEvent) -> None:
         time_ = "" if start is None else f"{clock(start):>8}  "
         say(f"{time_}{data['text']}")
     elif event.kind == events.CITATIONS and data["citations"]:
-        _print_card(lecture, data["window_index"])
-
-
-def _print_card(lecture: LectureSession, index: int) -> None:
-    """Print what a window cites, unless it cites on what the card before it shows."""
-    card = card_at(lecture, index)
-    if card is not None and card.first.index == index:
-        best = card.best
-        more = f" · {len(card.others)} more" if card.others else ""
+        card = card_at(lecture, data["window_index"])
+        if card is None or card.first.index != data["window_index"]:
+            return  # it cites on what the card before it shows
+        best, more = card.best, f" · {len(card.others)} more" if card.others else ""
         say(
             f"{'':>8}  [{card.number}] {best.source.title}, {printed_place(best)}"
             f" · {best.relevance_score or 0:.2f} · {best.snippet}{more}",

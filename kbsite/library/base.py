@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
@@ -18,9 +17,8 @@ from citations.schemas.answers import (
 )
 from citations.schemas.notebook import ConversationSummaryOut
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
+from kbsite.library.adding import AddOptions, AddReport
 from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
@@ -158,10 +156,5 @@ class Library(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -13,7 +13,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Source, State
 from citations.providers import registry
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from transcripts.core.errors import Unavailable
 from transcripts.models import WorkerPulse
 

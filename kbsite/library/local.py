@@ -26,12 +26,10 @@ from citations.schemas.notebook import ConversationSummaryOut
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from citations.search import pipeline as search_pipeline
 from kbsite.callers import everything
-from kbsite.library import add_local, server_lock
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
+from kbsite.library import TaskProgress, add_local, server_lock
+from kbsite.library.adding import AddOptions, AddReport
 from kbsite.library.base import AnswerStep, Library
 from kbsite.library.database import open_database
-from kbsite.library.progress import TaskProgress
 from transcripts.library import reading
 from transcripts.schemas import VideoSearchOut
 

@@ -19,13 +19,10 @@ from citations.schemas.notebook import (
     ConversationSummaryOut,
 )
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
-from kbsite.library import add_remote
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
+from kbsite.library import TaskProgress, add_remote
+from kbsite.library.adding import AddOptions, AddReport
 from kbsite.library.base import AnswerStep, Library
-from kbsite.library.connection import problem_of
-from kbsite.library.operations import ServerOperations, transcript_path
-from kbsite.library.progress import TaskProgress
+from kbsite.library.connection import ServerOperations, problem_of, transcript_path
 from transcripts.library.reading import MAX_HITS
 from transcripts.schemas import VideoSearchOut
 

@@ -9,8 +9,7 @@ from citations.search.candidates import is_by_words
 from citations.search.pipeline import BY_WORDS_NOTE, SPEAKER_NOTE
 from citations.vectors import language_gap
 from citations.vectors.language_gap import LANGUAGE_NOTE, StateLabel
-from kbsite.mcp.budget import clip, shorten, tokens
-from kbsite.mcp.material import CURSOR, for_models, page
+from kbsite.mcp.answer_text import CURSOR, clip, for_models, page, shorten, tokens
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
 
 DUPLICATES, TERMS = 5, 8  # of each, that an answer names

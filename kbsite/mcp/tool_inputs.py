@@ -16,12 +16,12 @@ from pydantic_core import CoreSchema
 
 from citations.library.filters import Filter
 from citations.schemas.filters import LISTS, MAX_LIMIT, SearchIn, SourceFilterIn
-from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
 from transcripts.core.errors import InvalidCursor
 from transcripts.core.languages import code_of
 from transcripts.schemas import Text
 
 MAX_CURSOR = 500  # characters
+MIN_TOKENS, MAX_TOKENS = 500, 100_000  # of an answer
 _SALT = "kbsite.mcp.cursor"
 # Where zero makes no sense, so that whoever sends it fills in what is not given.
 NEVER_ZERO = ("chunkSize", "endTime", "maxResults", "maxTokens", "newest")
@@ -71,7 +71,7 @@ class Arguments(ArgModelBase):
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
         several = {field.alias for field in cls.model_fields.values() if field.default == ()}
         return {
-            name: [value] if name in several and isinstance(value, str) else _without_blanks(value)
+            name: [value] if name in several and isinstance(value, str) else _filled(value)
             for name, value in arguments.items()
             if name not in optional
             or not (
@@ -90,13 +90,10 @@ class Arguments(ArgModelBase):
         for field in cls.model_fields.values():
             if field.default == ():
                 part = described["properties"][str(field.alias)]
-                value = part.pop("items")
+                value, about = part["items"], {"description": part["description"]}
                 if "enum" in value:
                     value = {"enum": [ANY, *value["enum"]], "type": "string", "default": ANY}
-                described["properties"][str(field.alias)] = {
-                    "description": part["description"],
-                    **value,
-                }
+                described["properties"][str(field.alias)] = about | value
         return described
 
     @property
@@ -307,7 +304,5 @@ def _is_zero(value: Any) -> bool:
     return value == 0 and isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _without_blanks(value: Any) -> Any:
-    if isinstance(value, list):
-        return [part for part in value if part is not None and part != ""]
-    return value
+def _filled(value: Any) -> Any:
+    return [part for part in value if part not in (None, "")] if isinstance(value, list) else value

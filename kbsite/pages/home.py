@@ -25,14 +25,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from kbsite import health
+from kbsite import extension, health
+from kbsite import mcp_clients as clients
 from kbsite.accounts import passwords, sign_in
 from kbsite.accounts.users import Invitation
 from kbsite.callers import AnyRequest, SignedInRequest, is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
-from kbsite.extension import package
-from kbsite.mcp_clients import bundle
-from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
 from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
@@ -229,13 +227,13 @@ def create_token(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def mcp_bundle(request: HttpRequest) -> HttpResponse:
     """Download the bundle for Claude Desktop, with the address of this server in it."""
-    return _download(bundle.FILE, bundle.build(audience.origin_of(request)))
+    return _download(clients.BUNDLE, clients.build_bundle(audience.origin_of(request)))
 
 
 @require_safe
 def browser_extension(request: HttpRequest) -> HttpResponse:
     """Download the browser extension, with the address of this server in it."""
-    return _download(package.FILE, package.build(audience.origin_of(request)))
+    return _download(extension.FILE, extension.build(audience.origin_of(request)))
 
 
 @require_POST

@@ -78,7 +78,7 @@ def error_classes() -> list[Any]:
     """Return all classes of expected errors."""
     for package in (transcripts, citations, kbsite):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.endswith("errors") or module.name.endswith("transcript_request"):
+            if module.name.endswith("errors"):
                 importlib.import_module(module.name)
     return list(_subclasses(KnowledgeBaseError))
 

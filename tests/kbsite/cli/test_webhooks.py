@@ -30,11 +30,3 @@ def test_all_events_are_told_unless_some_are_named(kb: Kb) -> None:
 def test_why_a_webhook_is_off_is_shown(kb: Kb) -> None:
     Webhook.objects.create(user=make_user("ada"), url=URL).turn_off("Nothing arrived.")
     assert "off: Nothing arrived." in kb("webhook", "list").out
-
-
-def test_what_is_not_there_or_not_public_is_refused(kb: Kb) -> None:
-    make_user("ada")
-    for reference in ("nothing", ""):
-        assert "kb webhook list" in kb("webhook", "delete", reference, code=3).err
-    refused = kb("webhook", "create", "https://127.0.0.1/", "-u", "ada", code=2)
-    assert "public address" in refused.err

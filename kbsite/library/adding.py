@@ -1,13 +1,15 @@
-"""What is to be added, and how, wherever the library is."""
+"""What is to be added and how, and what was added: the same here and on a server."""
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from citations.schemas.search import DocumentOut
 from kbsite.library import add_files
 from transcripts import conf
-from transcripts.core.errors import InvalidInput, InvalidUrl, NotYouTube
+from transcripts.core.errors import InvalidInput, InvalidUrl, KnowledgeBaseError, NotYouTube
+from transcripts.schemas import JobOut, JobProblem, Shape, VideoOut
 from transcripts.text.timecodes import parse_target, parse_web_page
 
 STDIN = "-"
@@ -45,18 +47,15 @@ class AddTargets:
             addresses=tuple(dict.fromkeys(name for name in named if not _exists(name))),
             is_pasted=STDIN in names,
         )
-        targets._check_title(options.title, are_several=len(names) > 1)
-        return targets
-
-    def _check_title(self, title: str, *, are_several: bool) -> None:
-        if self.is_pasted and not title:
+        if targets.is_pasted and not options.title:
             raise InvalidInput("Pasted text needs a title.", hint="Add one: kb add - --title “…”")
-        is_one_text = self.is_pasted or bool(self.paths) and not self.paths[0].is_dir()
-        if title and (are_several or not is_one_text):
+        is_file = bool(targets.paths) and not targets.paths[0].is_dir()
+        if options.title and (len(names) > 1 or not (targets.is_pasted or is_file)):
             raise InvalidInput(
                 "--title is for a single file or for pasted text.",
                 hint="Leave it out; titles come from YouTube, the files or their names.",
             )
+        return targets
 
 
 def pasted_text() -> str:
@@ -90,3 +89,57 @@ def _exists(name: str) -> bool:
         return Path(name).exists()
     except (OSError, ValueError):  # the name is too long, its folder not readable, or it has NUL
         return False
+
+
+class AddOut(Shape):
+    """What `kb add --json` prints.
+
+    ``added``, ``updated`` and ``unchanged`` count transcripts, and ``media`` names the recordings
+    that got their audio or video file; null: a server does not tell it. ``unfinished`` counts the
+    sources that are not found by words and by meaning yet.
+    """
+
+    added: int | None
+    updated: int | None
+    unchanged: int | None
+    skipped: int
+    videos: list[VideoOut]
+    documents: list[DocumentOut]
+    media: list[str] | None
+    jobs: list[JobOut]
+    problems: list[JobProblem]
+    unfinished: int
+    failed: int
+
+
+@dataclass(slots=True)
+class Problems:
+    """What went wrong; ``failure`` is the first problem with a target that was named."""
+
+    skipped: int = 0
+    problems: list[JobProblem] = field(default_factory=list)
+    failure: KnowledgeBaseError | None = None
+
+    def fail(self, name: str, error: KnowledgeBaseError) -> None:
+        """Record a problem with a target that was named."""
+        self.problems.append(JobProblem.of(name, error))
+        self.failure = self.failure or error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddReport:
+    """What was added; ``notes`` tell whoever added it what else happens to it.
+
+    ``failure`` is the first problem with a target that was named.
+    """
+
+    added: AddOut
+    failure: KnowledgeBaseError | None = None
+    notes: tuple[str, ...] = ()
+
+    def ids(self) -> list[str]:
+        """Return the ids of documents and of recordings, as filters take them."""
+        videos = (video.id for video in self.added.videos)
+        fetched = (job.video_id for job in self.added.jobs if job.video_id)
+        documents = (str(document.source.id) for document in self.added.documents)
+        return list(dict.fromkeys([*videos, *fetched, *documents]))

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from kbsite.cli import terminal
-from kbsite.cli.columns import GAP, MAIN, fitted
+from kbsite.cli.terminal import GAP, MAIN, fitted
 
 NATURAL = [11, 70, 24, 7, 9, 12, 20]  # an id, a title, and what else `kb list` shows
 Width = Callable[..., io.StringIO]

@@ -1,30 +1,64 @@
-"""The bundle for Claude Desktop: what is in it, and that it speaks for a server."""
+"""Links, commands and the bundle for Claude Desktop carry what the clients read."""
 
 import asyncio
+import base64
 import io
 import json
 import os
+import shlex
 import zipfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
-from kbsite.mcp_clients import bundle
+from kbsite import mcp_clients
 from tests.conformance import suite
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.makers import make_video
 
 ADDRESS = "https://kb.example.org"
+URL = f"{ADDRESS}/mcp"
+HEADERS = {"Authorization": "Bearer kb_x"}
+
+
+def test_claude_is_given_the_name_and_the_address() -> None:
+    query = parse_qs(urlsplit(mcp_clients.claude_link(URL)).query)
+    assert query == {
+        "modal": ["add-custom-connector"],
+        "connectorName": ["Cuebase"],
+        "connectorUrl": [URL],
+    }
+
+
+def test_cursor_is_given_the_configuration_in_base64() -> None:
+    for token, headers in (("kb_x", {"headers": HEADERS}), ("", {})):
+        query = parse_qs(urlsplit(mcp_clients.cursor_link(URL, token)).query)
+        assert query["name"] == ["cuebase"]
+        assert json.loads(base64.b64decode(query["config"][0])) == {"url": URL, **headers}
+
+
+def test_vscode_is_given_the_configuration_in_its_address() -> None:
+    scheme, _, given = mcp_clients.vscode_link(URL, "kb_x").partition("?")
+    assert scheme == "vscode:mcp/install"
+    server = {"name": "cuebase", "type": "http", "url": URL, "headers": HEADERS}
+    assert json.loads(unquote(given)) == server
+
+
+def test_the_command_for_claude_code_is_quoted_for_a_shell() -> None:
+    words = shlex.split(mcp_clients.claude_code_command(URL, "kb_x"))
+    assert words[-4:] == ["cuebase", URL, "--header", "Authorization: Bearer kb_x"]
+    assert mcp_clients.claude_code_command(URL).endswith(f"--transport http cuebase {URL}")
 
 
 def unpacked(folder: Path) -> Any:
     """Unpack the bundle; return its manifest."""
-    with zipfile.ZipFile(io.BytesIO(bundle.build(ADDRESS))) as archive:
+    with zipfile.ZipFile(io.BytesIO(mcp_clients.build_bundle(ADDRESS))) as archive:
         archive.extractall(folder)
     return json.loads((folder / "manifest.json").read_text())
 
@@ -35,7 +69,7 @@ def test_a_bundle_proposes_the_address_and_keeps_the_token_secret(tmp_path: Path
     assert manifest["user_config"]["token"]["sensitive"] is True
     assert (tmp_path / manifest["server"]["entry_point"]).is_file()
     assert (tmp_path / manifest["icon"]).read_bytes().startswith(b"\x89PNG")
-    assert bundle.build(ADDRESS) == bundle.build(ADDRESS)
+    assert mcp_clients.build_bundle(ADDRESS) == mcp_clients.build_bundle(ADDRESS)
 
 
 @pytest.mark.node

@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import resolve
 
-from kbsite.extension import package
+from kbsite import extension
 
 ADDRESS = "https://kb.example.org"
 
 
 def files(address: str = ADDRESS) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(package.build(address))) as archive:
+    with zipfile.ZipFile(io.BytesIO(extension.build(address))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
@@ -65,9 +65,9 @@ def test_every_file_that_is_named_is_there_and_equal_calls_give_equal_bytes() ->
         *(name for script in made["content_scripts"] for name in script["js"]),
     }
     assert named <= content.keys()
-    first = package.build(ADDRESS)
-    package.build.cache_clear()
-    assert package.build(ADDRESS) == first
+    first = extension.build(ADDRESS)
+    extension.build.cache_clear()
+    assert extension.build(ADDRESS) == first
 
 
 def test_nothing_is_put_into_a_page_as_markup() -> None:
@@ -84,7 +84,7 @@ def test_it_is_downloaded_with_the_address_of_its_server(admin_client: Client) -
     response = admin_client.get("/tokens/cuebase-extension.zip", headers={"host": "localhost:8123"})
     assert response["Content-Type"] == "application/zip"
     assert response["Content-Disposition"] == 'attachment; filename="cuebase-extension.zip"'
-    assert response.content == package.build("http://localhost:8123")
+    assert response.content == extension.build("http://localhost:8123")
     stranger = Client().get("/tokens/cuebase-extension.zip")
     assert stranger.status_code == 302
 
