@@ -8,8 +8,8 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from citations.passages import NEAREST, SearchMode, interval
-from citations.schemas.search import PassageOut, SearchOut, TermOut, TracedOut
+from citations.passages import NEAREST, SearchMode, TermScore, interval
+from citations.schemas.search import PassageOut, SearchOut, TracedOut
 from citations.stages import rule_name, stage_name
 from kbsite.cli.options import Json, filtered, option
 from kbsite.cli.remote import chosen_library
@@ -256,7 +256,7 @@ def _print_scores(passages: Sequence[PassageOut]) -> None:
             say(f"{rank:>2}. BM25 {explanation.bm25 or 0:.3f} = {' + '.join(parts)}", "dim")
 
 
-def _word(term: TermOut) -> str:
+def _word(term: TermScore) -> str:
     """Return a word, with its stem where that is another."""
     return term.term if term.stem == term.term else f"{term.term} ({term.stem})"
 
