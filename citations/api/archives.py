@@ -14,10 +14,10 @@ from citations.schemas.filters import MAX_VALUES
 from citations.schemas.notebook import ArchiveOut
 from citations.tasks import send_archive
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, CollectionName, responses
+from transcripts.api.shapes import BodyIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
-from transcripts.schemas import Text
+from transcripts.schemas import CollectionName, Text
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
 _FILE: Final = {

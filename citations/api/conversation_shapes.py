@@ -6,11 +6,10 @@ from uuid import UUID
 from ninja import Field, Path, Schema
 from pydantic import StringConstraints, WithJsonSchema, model_validator
 
-from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
-from transcripts.api.shapes import BodyIn, Filled, Id, PageIn, Whole, Words
-from transcripts.schemas import Shape, SlugOrName
-from transcripts.text.queries import MAX_QUESTION
+from citations.schemas.requests import QuestionIn
+from transcripts.api.shapes import BodyIn, PageIn, Whole, Words
+from transcripts.schemas import Filled, Shape, SlugOrName
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]
@@ -21,26 +20,14 @@ FormOf = Annotated[
 ]
 
 
-class AskIn(BodyIn):
+class AskIn(QuestionIn, BodyIn):
     """A question: in a conversation, in a new one, or without one."""
 
-    question: Annotated[Filled, StringConstraints(max_length=MAX_QUESTION)]
-    conversation_id: Id | None = Field(
-        None, description="Ask in this conversation; null: start a new one."
-    )
-    collection: SlugOrName = Field(
-        "", description="Of a new conversation: slug or name; empty: all you may read."
-    )
-    sources: list[Annotated[Filled, StringConstraints(max_length=500)]] = Field(
-        [],
-        max_length=MAX_SOURCES,
-        description="Ids of the sources to ask; empty: all, or those of the conversation.",
-    )
     keep: bool = Field(True, description="Keep the answer among your conversations.")
 
     @model_validator(mode="after")
-    def check_alternatives(self) -> Self:
-        if self.conversation_id and (self.collection or not self.keep):
+    def check_keeping(self) -> Self:
+        if self.conversation_id and not self.keep:
             raise ValueError("a conversation has its own collection and keeps its questions")
         return self
 

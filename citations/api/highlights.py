@@ -26,10 +26,10 @@ from citations.quotes.selection import SelectedText
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
 from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, Id, PageIn, responses
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
-from transcripts.schemas import Text
+from transcripts.schemas import Filled, Id, Text
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]

@@ -9,20 +9,9 @@ from pydantic import StringConstraints, model_validator
 from citations.lectures import worker as lecture_worker
 from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
-from citations.schemas.filters import MAX_VALUES
-from transcripts.api.shapes import (
-    BIGGEST_ID,
-    BodyIn,
-    CollectionName,
-    Filled,
-    Id,
-    Language,
-    PageIn,
-    Title,
-    Track,
-    Words,
-)
-from transcripts.schemas import Text
+from citations.schemas.requests import LectureIn
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, Language, PageIn, Track, Words
+from transcripts.schemas import CollectionName, Filled, Id, Text
 from transcripts.text.timecodes import milliseconds
 
 MAX_LISTED = 10_000  # citations in one answer: those of seven hours of speech
@@ -44,16 +33,9 @@ SecondsIn = Annotated[
 ]
 
 
-class SessionIn(BodyIn):
+class SessionIn(LectureIn, BodyIn):
     """A lecture to start."""
 
-    title: Title = Field("", description="Empty: the video's title, or the date and time.")
-    collection: CollectionName = ""
-    sources: list[Annotated[Filled, StringConstraints(max_length=500)]] = Field(
-        [],
-        max_length=MAX_VALUES,
-        description="Ids of the sources to cite; empty: all of the collection, also later ones.",
-    )
     language: Language = ""
     video_id: Annotated[Text, StringConstraints(max_length=2048)] = Field(
         "", description="The video to replay: its id, or its address on YouTube."

@@ -4,18 +4,18 @@ from typing import Annotated, Any, Self
 from uuid import UUID
 
 from ninja import Field, Path, Query, Router, Status
-from pydantic import StringConstraints, model_validator
+from pydantic import model_validator
 
 from citations.models import Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
-from citations.notebook.notes import MAX_TEXT
 from citations.schemas.notebook import NoteOut, NotesOut
+from citations.schemas.requests import WordsIn
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, CollectionName, Id, PageIn, Title, Words, responses
+from transcripts.api.shapes import BodyIn, PageIn, Words, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
-from transcripts.schemas import SlugOrName, Text
+from transcripts.schemas import CollectionName, Id, SlugOrName
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 
@@ -27,13 +27,8 @@ class NotesIn(PageIn):
     words: Words = Field("", description="Words of the title or text.")
 
 
-class NoteText(BodyIn):
+class NoteText(WordsIn, BodyIn):
     """The text of a note."""
-
-    title: Title = Field("", description="Empty: the first line, or the question.")
-    text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field(
-        "", description="Markdown."
-    )
 
     @model_validator(mode="after")
     def something(self) -> Self:

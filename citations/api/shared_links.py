@@ -10,9 +10,10 @@ from citations.notebook import shared_links
 from citations.notebook.shared_links import LIFETIME, ShareTarget
 from citations.schemas.notebook import SharedLinkOut, SharedLinksOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, Id, Whole, responses
+from transcripts.api.shapes import BodyIn, Whole, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
+from transcripts.schemas import Id
 from transcripts.text.timecodes import MAX_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]

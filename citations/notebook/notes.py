@@ -13,15 +13,16 @@ from citations.errors import NoteNotFound
 from citations.models import Answer, AnswerState, Conversation, Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export, shared_conversations
+from citations.schemas.requests import MAX_NOTE
 from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.library import reading as library
 from transcripts.models import Collection, DeletableQuerySet
+from transcripts.schemas import MAX_TITLE
 
 DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
-MAX_TEXT: Final = 50_000  # characters
 TITLE: Final = 80  # characters of the first line, for notes without a title
 
 
@@ -75,7 +76,7 @@ def pin(
     """Store a note in a writable collection ("": the default one).
 
     Without a title, the first line becomes it. Raises ``Forbidden``, ``CollectionNotFound``,
-    and ``InvalidInput`` for an empty note or one above ``MAX_TEXT``.
+    and ``InvalidInput`` for an empty note or one above ``MAX_NOTE``.
     """
     target = library.target_collection(scope, collection)
     return Note.objects.create(collection=target, author=user, **_columns(title, text))
@@ -175,14 +176,14 @@ def _withheld_note(count: int) -> str:
 
 
 def _columns(title: str, text: str) -> dict[str, str]:
-    if len(text) > MAX_TEXT:
+    if len(text) > MAX_NOTE:
         raise InvalidInput(
-            f"The note has {len(text):,} characters; at most {MAX_TEXT:,} are allowed.",
+            f"The note has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.",
             hint="Split it.",
         )
-    body = clean(_BREAKS.sub("\n", text), MAX_TEXT)
+    body = clean(_BREAKS.sub("\n", text), MAX_NOTE)
     line = (
-        " ".join(clean(title, 300).split())
+        " ".join(clean(title, MAX_TITLE).split())
         or " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
     )
     if not line:

@@ -33,9 +33,10 @@ from citations.models import (
     Window,
     WindowOutcome,
 )
+from citations.schemas.requests import MAX_ASKED
 from citations.text import sentences
 from citations.views import undo
-from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
+from citations.views.forms import AdvanceForm, NewLectureForm, speech_of
 from transcripts.core import languages
 from transcripts.core.errors import (
     Conflict,
@@ -302,7 +303,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *([preset] if preset else []),
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
-        "sources": citable.select_related("collection", "video__media")[:MAX_SHOWN],
+        "sources": citable.select_related("collection", "video__media")[:MAX_ASKED],
         "unready": _unready(citable),
         "languages": languages.choices(languages_of(request.access)),
     }
