@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
-from citations.api import conversation_shapes as shapes
-from citations.api import event_shapes
+from citations.api import shapes
 from citations.library.filters import Filter
 from citations.models import Answer, AnswerState, Conversation
 from citations.notebook import answers as notebook_answers
@@ -36,7 +35,7 @@ _EVENTS: Final = {
             "The answer. Streamed, the events are: asked (ids), stage, claim (with its citations), "
             "and at the end answer (all of it) or failed (a problem)."
         ),
-        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.ANSWER)}},
+        "content": {"text/event-stream": {"schema": shapes.described(shapes.ANSWER)}},
     }
 }
 
@@ -271,7 +270,7 @@ def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> 
         for step in steps:
             match step:
                 case Progress():
-                    yield _event("stage", event_shapes.StageEventOut(stage=step.stage))
+                    yield _event("stage", shapes.StageEventOut(stage=step.stage))
                 case ClaimEvent():
                     yield _event("claim", ClaimEventOut.of(step.claim, step.quotes))
                 case _:
@@ -292,7 +291,7 @@ def _reply(request: Request, last: Event | None, answer: Answer | None) -> Trace
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    return _event("failed", event_shapes.FailedEventOut.model_validate(error.problem()))
+    return _event("failed", shapes.FailedEventOut.model_validate(error.problem()))
 
 
 def _event(name: str, data: BaseModel) -> str:

@@ -24,7 +24,7 @@ from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
-from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
+from citations.schemas.notebook import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs

@@ -10,8 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations.api import event_shapes
-from citations.api import lecture_shapes as shapes
+from citations.api import shapes
 from citations.lectures import event_stream, speech
 from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
@@ -284,7 +283,7 @@ def export_session(request: Request, session_id: shapes.SessionId) -> HttpRespon
 _EVENTS = {
     200: {
         "description": "Events: segment, window, citations, ended; their ids count from 1.",
-        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.LECTURE)}},
+        "content": {"text/event-stream": {"schema": shapes.described(shapes.LECTURE)}},
     },
     204: {"description": "The lecture has ended and there are no more events. Do not reconnect."},
 }

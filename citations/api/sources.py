@@ -19,7 +19,7 @@ from citations.library import sources
 from citations.library.filters import Filter, find_source
 from citations.library.sources import SourcePage
 from citations.schemas.filters import MAX_VALUES, Reference
-from citations.schemas.guides import GuideOut
+from citations.schemas.outlines import GuideOut
 from citations.schemas.requests import CollectionNames
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Final
 
-from citations.reading.sentence_matches import SentenceMatches
+from citations.reading.spoken_text import SentenceMatches
 from citations.reading.transcript import TranscriptText
 
 Span = tuple[int, int]  # characters [first, last)

@@ -1,4 +1,5 @@
-"""The text of a recording as sentences and paragraphs, each with its time, and who says what. Pure.
+"""The text of a recording as sentences and paragraphs, each with its time, who says what, and the
+sentences that have the words of a search. Pure.
 
 Offsets count characters of the cues' texts joined by blanks, as in the source's text; times are
 milliseconds.
@@ -6,15 +7,16 @@ milliseconds.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from citations.text import sentences
+from citations.text import occurrences, sentences
 from citations.text.blocks import share_of_cue
+from citations.text.occurrences import SearchTerm
 from citations.text.speakers import Turns
 from transcripts.text.cues import Cue
 from transcripts.text.reading import full_text
@@ -206,3 +208,63 @@ def speakers(every: Sequence[Speech]) -> list[Speaker]:
     counts = Counter(speech.name for speech in every)
     frequent = dict(counts.most_common(MAX_SPEAKERS))
     return [Speaker(name, count) for name, count in counts.items() if name in frequent]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceMatches:
+    """The numbers, in order, of the sentences with the most ``terms``: they have ``words`` of them.
+
+    ``is_phrase``: the words stand side by side somewhere, and only that counts. ``has_forms``: more
+    are found in other forms than as they are typed, which count then.
+    """
+
+    numbers: tuple[int, ...] = ()
+    words: int = 0
+    terms: tuple[SearchTerm, ...] = ()
+    is_phrase: bool = False
+    has_forms: bool = False
+
+    @property
+    def of(self) -> int:
+        return len(self.terms)
+
+
+def find_matches(
+    text: str,
+    starts: Sequence[int],
+    terms: tuple[SearchTerm, ...],
+    *,
+    phrase: SearchTerm | None = None,
+    inflect: Callable[[tuple[SearchTerm, ...]], tuple[SearchTerm, ...]],
+) -> SentenceMatches:
+    """Find the sentences, which begin at ``starts``, with the ``phrase`` that a search is; if there
+    are none, those with the most of its terms; ``inflect`` adds other forms to these.
+    """
+    if phrase and (numbers := _sentences(text, starts, phrase)):
+        return SentenceMatches(
+            numbers=tuple(sorted(numbers)), words=1, terms=(phrase,), is_phrase=True
+        )
+    sentences = {term: _sentences(text, starts, term) for term in terms}
+    typed = _matches(terms, sentences)
+    if typed.words == len(terms):
+        return typed
+    inflected = inflect(terms)
+    for term in inflected:
+        if term not in sentences:
+            sentences[term] = _sentences(text, starts, term)
+    other = replace(_matches(inflected, sentences), has_forms=True)
+    return other if other.words > typed.words else typed
+
+
+def _sentences(text: str, starts: Sequence[int], term: SearchTerm) -> set[int]:
+    places = (first for first, _ in occurrences.find(text, [term]))
+    return {max(0, bisect_right(starts, place) - 1) for place in places}
+
+
+def _matches(
+    terms: tuple[SearchTerm, ...], sentences: Mapping[SearchTerm, set[int]]
+) -> SentenceMatches:
+    counts = Counter(number for term in terms for number in sentences[term])
+    most = max(counts.values(), default=0)
+    numbers = tuple(sorted(number for number, count in counts.items() if count == most))
+    return SentenceMatches(numbers=numbers, words=most, terms=terms)

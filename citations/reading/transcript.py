@@ -6,9 +6,13 @@ from functools import cached_property, lru_cache
 
 from citations.providers.languages import empty_words
 from citations.readers.source_blocks import cue_blocks
-from citations.reading import sentence_matches
-from citations.reading.sentence_matches import SentenceMatches
-from citations.reading.spoken_text import Speech, SpokenText, speeches
+from citations.reading.spoken_text import (
+    SentenceMatches,
+    Speech,
+    SpokenText,
+    find_matches,
+    speeches,
+)
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts import conf
@@ -66,7 +70,7 @@ class TranscriptText(SpokenText):
     def find(self, query: str) -> SentenceMatches:
         """Find the sentences with a query as a phrase, else with the most of its telling words."""
         stops = empty_words(self.language)
-        return sentence_matches.find(
+        return find_matches(
             self.text,
             [sentence.first for sentence in self.sentences],
             occurrences.split_terms(query, stops),

@@ -1,4 +1,4 @@
-"""Filters for positions, marked text, scores and notes."""
+"""Filters for positions, marked text, scores, notes, and the sources of jobs."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -21,8 +21,9 @@ from citations.answers.question.wording import separated
 from citations.documents.table_headers import continue_tables
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
-from citations.library import collection_contents
+from citations.library import collection_contents, job_sources
 from citations.library.item import KINDS
+from citations.library.job_sources import JobSources
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
 from citations.notebook.shared_items import SharedItem
@@ -36,7 +37,8 @@ from citations.reading.position import Position
 from citations.text.passage_text import read
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
-from transcripts.models import Collection
+from transcripts.models import Collection, Job
+from transcripts.models.jobs import state_text
 from transcripts.templatetags.transcripts import marked
 from transcripts.text.reading import cut_at_word
 from transcripts.text.timecodes import watch_url
@@ -324,3 +326,26 @@ def shared_player(item: SharedItem, source: UUID, locator: Locator | None) -> di
         "original": video.youtube_id and watch_url(video.youtube_id, at_ms=locator.start),
         "is_alone": item.answer is None,
     }
+
+
+@register.simple_tag(takes_context=True)
+def sources_of(context: dict[str, Any], job: Job) -> JobSources:
+    """Return the sources of a job; a list of jobs finds those of all at once."""
+    known: dict[int, JobSources] = context.get("job_sources", {})
+    if job.pk in known:
+        return known[job.pk]
+    scope = context.get("scope") or context["request"].access
+    return job_sources.of_jobs(scope, [job])[job.pk]
+
+
+@register.filter
+def state_with(job: Job, sources: JobSources) -> str:
+    """Return the state of a job in words; documents that turned out unreadable are not read."""
+    failed = job.failure_count + len(sources.unreadable)
+    return state_text(job.kind, job.state, done=job.done, failed=failed)
+
+
+@register.filter
+def is_partial_with(job: Job, sources: JobSources) -> bool:
+    """Return whether a job is done, but for parts that failed, or documents that are unreadable."""
+    return job.is_partial or job.state == Job.State.DONE and bool(sources.unreadable)

@@ -1,6 +1,7 @@
 """The add box: addresses and caption files become jobs, documents and pasted texts are stored."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -55,7 +56,8 @@ class AddResult:
         """What happened, in a sentence."""
         if self.error:
             return f"{self.name}: {translated_error(self.error)}"
-        return self._good_news() % {"title": self.document.source if self.document else self.name}
+        title = self.document.source if self.document else self.name
+        return self._good_news() % {"title": title}
 
     @property
     def row(self) -> dict[str, Any]:
@@ -128,11 +130,14 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _show(request: PageRequest) -> HttpResponse:
     address, title = SharedForm(request.GET).read()
+    video = None
+    with suppress(KnowledgeBaseError):  # another address, or not in the library
+        video = library.find_video(request.access, address) if address else None
     visible = library.collections(request.access)
     context = {
         "address": address,
         "title": title,
-        "video": _existing(request, address),
+        "video": video,
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
         "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
@@ -142,13 +147,6 @@ def _show(request: PageRequest) -> HttpResponse:
     if request.htmx:
         return fragment(request, "citations/_add_box.html", context)
     return render(request, "citations/add.html", context)
-
-
-def _existing(request: PageRequest, address: str) -> Video | None:
-    try:
-        return library.find_video(request.access, address) if address else None
-    except KnowledgeBaseError:  # another address, or not in the library
-        return None
 
 
 def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> list[AddResult]:
@@ -161,7 +159,7 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
     unfit = {file: _unfit(file, among=values["files"]) for file in captions}
-    refused = [_refuse(file, error) for file, error in unfit.items() if error]
+    refused = [AddResult(name=_name(file), error=error) for file, error in unfit.items() if error]
     values["files"] = [file for file, error in unfit.items() if not error]
     names = (file.name or "" for file in values["files"])
     with_captions, alone = media.beside(names, playable)
@@ -188,7 +186,7 @@ def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[s
     of_files = [outcome.job for outcome in outcomes if outcome.job and outcome.job.total]
     refused = {outcome.name for outcome in outcomes if outcome.error}
     refused |= {problem["name"] for job in of_files for problem in job.problems}
-    names = {document_storage.clean_name(file.name or ""): file for file in files}
+    names = {_name(file): file for file in files}
     playing = [name for name, file in names.items() if media.is_media(file)]
     documents = [row["name"] for job in of_files for row in job.read if "document" in row]
     others = names.keys() - refused - {*playing, *documents}
@@ -252,8 +250,8 @@ def _unfit(
     return too_large(file) if len(among) > 1 else None
 
 
-def _refuse(file: "UploadedFile[Any]", error: KnowledgeBaseError) -> AddResult:
-    return AddResult(name=document_storage.clean_name(file.name or ""), error=error)
+def _name(file: "UploadedFile[Any]") -> str:
+    return document_storage.clean_name(file.name or "")
 
 
 def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
@@ -269,7 +267,7 @@ def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
 
 
 def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
-    name = document_storage.clean_name(file.name or "")
+    name = _name(file)
     try:
         video = media.add(collection, file, name=name)
     except KnowledgeBaseError as error:
@@ -280,7 +278,7 @@ def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
 def _add(
     values: dict[str, Any], file: "UploadedFile[Any]", *, by: User | None, alone: bool
 ) -> AddResult:
-    name = document_storage.clean_name(file.name or "")
+    name = _name(file)
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     title = values["title"] if alone else ""
     try:

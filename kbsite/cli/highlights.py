@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
-from citations.schemas.highlights import HighlightsOut, ImportOut
+from citations.schemas.notebook import HighlightsOut, ImportOut
 from kbsite.callers import scope_of
 from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option

@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 
 from citations.answers import draft, pipeline, tree_search
 from citations.models import Answer, Source
-from citations.schemas.database import DatabaseOut
-from citations.schemas.highlights import HighlightsOut
-from citations.schemas.library import ListedVideosOut
+from citations.schemas.library import DatabaseOut, ListedVideosOut
+from citations.schemas.notebook import HighlightsOut
 from citations.schemas.outlines import OutlineOut, TopicsOut
 from citations.schemas.search import SearchOut, SourcesOut
 from citations.search import pipeline as search_pipeline

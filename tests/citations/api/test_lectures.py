@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from citations.api import lecture_shapes
+from citations.api import shapes
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
 from citations.models import (
@@ -394,7 +394,7 @@ def test_without_a_limit_all_citations_of_a_lecture_are_listed(
     assert order == [(index, rank) for index in range(40) for rank in (1, 2, 3)]
     assert len(good(asking.get(f"{address}?offset=100"))["citations"]) == 20
     problem(asking.get(f"{address}?limit=101"), 422, "invalid_input")
-    monkeypatch.setattr(lecture_shapes, "MAX_LISTED", 50)  # of a lecture without end
+    monkeypatch.setattr(shapes, "MAX_LISTED", 50)  # of a lecture without end
     some = good(asking.get(address))
     assert (len(some["citations"]), some["total"], some["next"]) == (50, 120, 50)
 

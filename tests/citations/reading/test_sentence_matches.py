@@ -1,7 +1,7 @@
 """Sentences with the words of a search."""
 
-from citations.reading import sentence_matches
-from citations.reading.sentence_matches import SentenceMatches
+from citations.reading import spoken_text
+from citations.reading.spoken_text import SentenceMatches
 from citations.text import occurrences
 
 SENTENCES = (
@@ -17,7 +17,7 @@ STARTS = [TEXT.index(sentence) for sentence in SENTENCES]
 def matches_of(query: str) -> SentenceMatches:
     terms = occurrences.split_terms(query)
     words = occurrences.words_by_stem(TEXT, "en")
-    return sentence_matches.find(
+    return spoken_text.find_matches(
         TEXT,
         STARTS,
         terms,
