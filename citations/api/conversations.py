@@ -56,8 +56,17 @@ def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> 
     Each claim has quotes that were found word for word. A token that may only read is enough, even
     to keep the answer, which only you can see.
     """
+
+    def queue() -> Answer:
+        scope, user = request.access, request.caller.user
+        if body.conversation_id is None:
+            about: dict[str, Any] = {"collection": body.collection, "sources": body.sources}
+            return questions.ask_first(scope, user, body.question, **about)
+        conversation = _find(request, body.conversation_id)
+        return questions.ask(scope, user, conversation, body.question, sources=body.sources or None)
+
     if body.keep:
-        return _answer(request, partial(_queue, request, body), stream=query.stream)
+        return _answer(request, queue, stream=query.stream)
     request.begin(None)
     filter = Filter(
         collections=(body.collection,) if body.collection else (), sources=tuple(body.sources)
@@ -231,19 +240,6 @@ def _find_answer(request: Request, answer_id: Any) -> Answer:
     return notebook_answers.find_answer(request.access, request.caller.user, answer_id)
 
 
-def _read(request: Request, answer_id: Any) -> AnswerRecord:
-    return notebook_answers.read(request.access, [_find_answer(request, answer_id)])[0]
-
-
-def _queue(request: Request, body: shapes.AskIn) -> Answer:
-    scope, user = request.access, request.caller.user
-    if body.conversation_id is None:
-        about: dict[str, Any] = {"collection": body.collection, "sources": body.sources}
-        return questions.ask_first(scope, user, body.question, **about)
-    conversation = _find(request, body.conversation_id)
-    return questions.ask(scope, user, conversation, body.question, sources=body.sources or None)
-
-
 def _answer(request: Request, queue: Callable[[], Answer], *, stream: bool) -> Any:
     """Queue a question and answer it, or go on with what an earlier attempt has queued."""
     scope, user = request.access, request.caller.user
@@ -284,7 +280,8 @@ def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> 
 
 def _reply(request: Request, last: Event | None, answer: Answer | None) -> TracedReplyOut:
     if answer is not None:
-        return TracedReplyOut.model_validate(_read(request, answer.uuid))
+        fresh = _find_answer(request, answer.uuid)
+        return TracedReplyOut.model_validate(notebook_answers.read(request.access, [fresh])[0])
     if not isinstance(last, FinalEvent):
         raise TypeError("Answering ended without a final event.")
     return TracedReplyOut.model_validate(last.reply)

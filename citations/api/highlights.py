@@ -128,7 +128,9 @@ def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
         start=None if body.start is None else round(body.start * 1000),
         page=body.page,
     )
-    return _located(request, highlight.placed, 201 if highlight.is_new else 200)
+    request.answer["Location"] = f"/api/v1/highlights/{highlight.placed.row.uuid}"
+    shape = HighlightOut.model_validate(highlight.placed)
+    return Status(201 if highlight.is_new else 200, shape)
 
 
 _TEXTS: Final = ("text/csv", "text/markdown", "application/zip", "application/vnd.anki")
@@ -223,8 +225,3 @@ def delete_highlight(request: Request, highlight_id: HighlightId) -> Status[None
 
 def _find_own(request: Request, highlight_id: UUID) -> PlacedHighlight:
     return highlights.find(request.access, request.caller.user, highlight_id, write=True)
-
-
-def _located(request: Request, placed: PlacedHighlight, status: int) -> Status[HighlightOut]:
-    request.answer["Location"] = f"/api/v1/highlights/{placed.row.uuid}"
-    return Status(status, HighlightOut.model_validate(placed))

@@ -17,7 +17,7 @@ from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
-from citations.models import Citation, LectureEvent, LectureSession, Window
+from citations.models import Citation, LectureSession, Window
 from citations.schemas.lectures import (
     CitationOut,
     CitationsOut,
@@ -322,12 +322,12 @@ async def _stream(caller: Caller, session: LectureSession, after: int) -> AsyncG
         async with aclosing(batches):
             yield f"retry: {RETRY_MS}\n\n"
             async for batch in batches:
-                yield "".join(map(_event, batch)) or events.HEARTBEAT
-
-
-def _event(event: LectureEvent) -> str:
-    data = json.dumps(event.data, ensure_ascii=False)
-    return f"id: {event.number}\n{events.event(event.kind, data)}"
+                texts = (
+                    f"id: {event.number}\n"
+                    + events.event(event.kind, json.dumps(event.data, ensure_ascii=False))
+                    for event in batch
+                )
+                yield "".join(texts) or events.HEARTBEAT
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:

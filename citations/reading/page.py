@@ -182,23 +182,15 @@ def chapters_of(
     titles = {int(start): str(title) for start, title in video.chapters} or {
         part.start or 0: part.title for part in parts
     }
-    borders = [*sorted(titles), max(duration, max(titles, default=0))]
-    return [
-        RecordingChapter(
-            start=start,
-            length=stop - start,
-            title=titles[start],
-            summary=next(_within(summaries, start, stop), "") or _first_sentences(text, start),
+    chapters = []
+    for start, stop in pairwise([*sorted(titles), max(duration, max(titles, default=0))]):
+        inside = [moment for moment in sorted(summaries) if start <= moment < stop]
+        summary = summaries[inside[0]] if inside else ""
+        first = text.sentence_at_time(start)
+        sentences = text.sentences[first : first + FIRST]
+        if not summary and sentences:
+            summary = text.text[sentences[0].first : sentences[-1].last].strip()
+        chapters.append(
+            RecordingChapter(start=start, length=stop - start, title=titles[start], summary=summary)
         )
-        for start, stop in pairwise(borders)
-    ]
-
-
-def _within(summaries: dict[int, str], start: int, stop: int) -> Iterator[str]:
-    return (summaries[moment] for moment in sorted(summaries) if start <= moment < stop)
-
-
-def _first_sentences(text: SpokenText, start: int) -> str:
-    first = text.sentence_at_time(start)
-    sentences = text.sentences[first : first + FIRST]
-    return text.text[sentences[0].first : sentences[-1].last].strip() if sentences else ""
+    return chapters

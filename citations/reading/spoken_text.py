@@ -7,7 +7,7 @@ milliseconds.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -68,18 +68,23 @@ class SpokenText:
 
     @cached_property
     def sentences(self) -> list[SpokenSentence]:
-        """All sentences; together they are the text."""
-        spans = [
-            part
-            for span in sentences.split(self.text, self._pauses)
-            for part in pairwise(self._with_turns(*span))
-        ]
+        """All sentences; together they are the text. Where others begin to speak, one ends."""
+        silences = (after.start - before.end for before, after in pairwise(self.cues))
+        pauses = dict(zip(self.offsets[1:], silences, strict=True))
+        turns, spans = self.turns.starts, []
+        for first, last in sentences.split(
+            self.text, {offset: silence for offset, silence in pauses.items() if silence > 0}
+        ):
+            within = turns[bisect_right(turns, first) : bisect_left(turns, last)]
+            spans += pairwise([first, *within, last])
         starts = [self.time_at(first) for first, _ in spans]
-        ends = [*starts[1:], self.duration]
-        return [
-            SpokenSentence(first, last, start, min(max(start, end), self._end(last)))
-            for (first, last), start, end in zip(spans, starts, ends, strict=False)
-        ]
+        spoken = []
+        for (first, last), start, end in zip(
+            spans, starts, [*starts[1:], self.duration], strict=False
+        ):
+            cue = self.cues[max(0, bisect_left(self.offsets, last) - 1)]
+            spoken.append(SpokenSentence(first, last, start, min(max(start, end), cue.end)))
+        return spoken
 
     @property
     def duration(self) -> int:
@@ -141,16 +146,14 @@ class SpokenText:
         previous = before[-1]
         length = sentence.first - before[0].first
         is_rest = length >= PARAGRAPH or sentence.start - previous.end >= PAUSE
+        # Without stops, each piece counts as a whole sentence.
+        has_ended = not self._is_punctuated or sentences.ends_with_stop(self._words(previous))
         return (
-            (is_rest and (length >= MAX_PARAGRAPH or self._has_ended(previous)))
+            (is_rest and (length >= MAX_PARAGRAPH or has_ended))
             or self.text.startswith(DASHES, sentence.first)
             or sentence.first in self.turns.labels
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)
         )
-
-    def _has_ended(self, sentence: SpokenSentence) -> bool:
-        """Tell whether a sentence is whole; without stops, each piece counts as one."""
-        return not self._is_punctuated or sentences.ends_with_stop(self._words(sentence))
 
     @cached_property
     def _is_punctuated(self) -> bool:
@@ -158,27 +161,6 @@ class SpokenText:
 
     def _words(self, sentence: SpokenSentence) -> str:
         return self.text[sentence.first : sentence.last]
-
-    def _with_turns(self, first: int, last: int) -> list[int]:
-        """Return where a sentence begins, where others begin to speak in it, and its end."""
-        starts = self.turns.starts
-        return [first, *starts[bisect_right(starts, first) : bisect_left(starts, last)], last]
-
-    @property
-    def _pauses(self) -> dict[int, int]:
-        """The silence in ms before the character at which a cue begins."""
-        return {
-            offset: silence
-            for offset, silence in zip(self.offsets[1:], self._silences(), strict=True)
-            if silence > 0
-        }
-
-    def _silences(self) -> Iterator[int]:
-        return (after.start - before.end for before, after in pairwise(self.cues))
-
-    def _end(self, last: int) -> int:
-        """Return when the cue of the character before ``last`` ends."""
-        return self.cues[max(0, bisect_left(self.offsets, last) - 1)].end
 
 
 @dataclass(frozen=True, slots=True)

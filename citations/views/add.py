@@ -1,6 +1,6 @@
 """The add box: addresses and caption files become jobs, documents and pasted texts are stored."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -56,8 +56,16 @@ class AddResult:
         """What happened, in a sentence."""
         if self.error:
             return f"{self.name}: {translated_error(self.error)}"
-        title = self.document.source if self.document else self.name
-        return self._good_news() % {"title": title}
+        if self.job and self.job.is_finished:
+            return self.job.state_text
+        text = _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
+        if self.media:
+            text = _("“%(title)s” now plays with its recording.")
+        elif self.document and self.document.is_new:
+            text = _("“%(title)s” is being read.")
+        elif self.document:
+            text = _("“%(title)s” already exists as a document.")
+        return text % {"title": self.document.source if self.document else self.name}
 
     @property
     def row(self) -> dict[str, Any]:
@@ -66,17 +74,6 @@ class AddResult:
             change = "" if self.document.is_new else StorageChange.UNCHANGED
             return read_row(self.name, document=str(self.document.source.uuid), change=change)
         return read_row(self.name, video=self.video, change="", media=self.media)
-
-    def _good_news(self) -> str:
-        if self.job and self.job.is_finished:
-            return self.job.state_text
-        if self.media:
-            return _("“%(title)s” now plays with its recording.")
-        if self.document and self.document.is_new:
-            return _("“%(title)s” is being read.")
-        if self.document:
-            return _("“%(title)s” already exists as a document.")
-        return _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,7 +95,11 @@ def add(request: PageRequest) -> HttpResponse:
             "arrives": not (request.FILES or all(outcome.error for outcome in outcomes)),
         }
         return fragment(request, "citations/_add_outcomes.html", context)
-    _tell(request, outcomes)
+    for outcome in outcomes:  # on the next page
+        level = messages.ERROR if outcome.error else messages.SUCCESS
+        messages.add_message(request, level, outcome.message)
+        for warning in outcome.warnings:
+            messages.warning(request, translated_error(warning))
     return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")
 
 
@@ -158,9 +159,16 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     others = [file for file in values["files"] if file not in playable]
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
-    unfit = {file: _unfit(file, among=values["files"]) for file in captions}
-    refused = [AddResult(name=_name(file), error=error) for file, error in unfit.items() if error]
-    values["files"] = [file for file, error in unfit.items() if not error]
+    is_single = len(values["files"]) == 1  # which refuses the request if it is too large
+    refused, values["files"] = [], []
+    for file in captions:
+        error = None if is_single else too_large(file)
+        if not caption_files.is_candidate(file.name or ""):
+            error = caption_files.no_transcript()
+        if error:
+            refused.append(AddResult(name=_name(file), error=error))
+        else:
+            values["files"].append(file)
     names = (file.name or "" for file in values["files"])
     with_captions, alone = media.beside(names, playable)
     is_alone = len(documents) == 1 and not values["text"]
@@ -239,17 +247,6 @@ def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
     return AddResult(name=name, job=job)
 
 
-def _unfit(
-    file: "UploadedFile[Any]", *, among: "list[UploadedFile[Any]]"
-) -> KnowledgeBaseError | None:
-    """Return why a file is refused before any is read: a single one that is too large refuses the
-    request.
-    """
-    if not caption_files.is_candidate(file.name or ""):
-        return caption_files.no_transcript()
-    return too_large(file) if len(among) > 1 else None
-
-
 def _name(file: "UploadedFile[Any]") -> str:
     return document_storage.clean_name(file.name or "")
 
@@ -287,12 +284,3 @@ def _add(
         return AddResult(name=name, error=error)
     send_source(added.source)
     return AddResult(name=name, document=added)
-
-
-def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
-    """Show the results on the next page."""
-    for outcome in outcomes:
-        level = messages.ERROR if outcome.error else messages.SUCCESS
-        messages.add_message(request, level, outcome.message)
-        for warning in outcome.warnings:
-            messages.warning(request, translated_error(warning))

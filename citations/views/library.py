@@ -176,6 +176,8 @@ class LibraryForm(forms.Form):
             {"collection": collection} if collection else {}
         )
         parts = {name: values.get(name) or "" for name in _PARTS if name not in ("words", "sort")}
+        slug = "" if collection else values.get("collection") or ""
+        named = Collection.objects.visible(scope).filter(slug=slug).first() if slug else None
         return LibraryParameters(
             listing=LibraryQuery(
                 words=values.get("q") or "", sort=values.get("sort") or SORTS[0], **parts
@@ -183,14 +185,8 @@ class LibraryForm(forms.Form):
             view=values.get("view") or (view if view in VIEWS else VIEWS[0]),
             offset=values.get("offset") or 0,
             is_fixed=bool(collection),
-            collection_title="" if collection else _title(scope, values.get("collection") or ""),
+            collection_title=named.title if named else "",
         )
-
-
-def _title(scope: Scope, slug: str) -> str:
-    """Return what a collection is called, nothing for one that may not be read."""
-    row = Collection.objects.visible(scope).filter(slug=slug).first() if slug else None
-    return row.title if row else ""
 
 
 _NAMES: Final = {

@@ -103,6 +103,12 @@ class ReaderForm(SpanForm):
         is_place = "view" not in data and any(data.get(name) for name in PLACES)
         if chosen == "chapters" and (is_part or is_place):
             chosen = "paragraphs"
+        chunk = data.get("chunk")
+        if chunk is not None and not (chunk.isascii() and chunk.isdigit() and len(chunk) < 10):
+            raise InvalidInput(
+                "The time chunk in the address is not a number.",
+                hint="Time chunks are counted from 0.",
+            )
         return ReaderParameters(
             language=data.get("lang", "")[:MAX_TRACK],
             query=clean(data.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
@@ -115,7 +121,7 @@ class ReaderForm(SpanForm):
             passage=clean(data.get("passage", ""), MAX_QUOTE),
             moment=_moment(data.get("t", "")),
             until=_moment(data.get("until", "")),
-            chunk=_index(data["chunk"]) if "chunk" in data else None,
+            chunk=int(chunk) if chunk else None,
         )
 
 
@@ -124,14 +130,6 @@ def _moment(text: str) -> float | None:
         return parse_clock(text) if text else None
     except InvalidTime:
         return None  # show the recording anyway
-
-
-def _index(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise InvalidInput(
-            "The time chunk in the address is not a number.", hint="Time chunks are counted from 0."
-        )
-    return int(text)
 
 
 FAR: Final = 10_000  # ms from where a recording is opened

@@ -515,43 +515,6 @@ def test_an_answer_is_made_anew_in_its_place(
     assert page.get(f"/ask/answers/{answer.uuid}/again/").status_code == 405
 
 
-def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(
-    page: Client, owner: User, scope: Scope, book: Source
-) -> None:
-    answer, citation = cited(conversations.begin(scope, owner, title="All"), book)
-    hidden = Collection.objects.create(name="Hidden", slug="hidden")
-    Source.objects.filter(pk=book.pk).update(collection=hidden)
-    html = text_of(page.get(path(answer.conversation)))
-    assert "It runs backwards." not in html
-    assert book.title not in html
-    assert "1 sentence of it stands in sources that you may not read." in html
-    assert page.get(f"/ask/citations/{citation.uuid}/").status_code == 404
-
-
-def test_nobody_sees_or_changes_another_ones_conversation(
-    page: Client, stranger: Client, conversation: Conversation, book: Source
-) -> None:
-    answer, _ = cited(conversation, book)
-    for client, status in ((page, 200), (stranger, 404)):
-        for rest in ("", "delete/", "export/md/"):
-            assert client.get(path(conversation, rest)).status_code == status
-        assert client.get(f"/ask/answers/{answer.uuid}/").status_code == status
-    for address in (
-        path(conversation),
-        path(conversation, "change/"),
-        path(conversation, "delete/"),
-    ):
-        assert stranger.post(address, {"q": "x", "title": "x"}).status_code == 404
-    for rest in ("again", "rate", "note"):
-        assert stranger.post(
-            f"/ask/answers/{answer.uuid}/{rest}/", {"rating": "1"}
-        ).status_code in (403, 404)
-    assert "On networks" not in text_of(stranger.get("/ask/conversations/"))
-    assert Client().get(path(conversation)).status_code == 302
-    conversation.refresh_from_db()
-    assert conversation.title == "On networks"
-
-
 # What can be done
 
 
@@ -742,12 +705,6 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
     assert "no longer in the source" in html
     assert "This was never written in the book." in html
     assert "Open the page" not in html
-
-
-def test_a_lost_question_counts_as_failed(page: Client, conversation: Conversation) -> None:
-    answer = make_answer(conversation, state=AnswerState.RUNNING)
-    Answer.objects.filter(pk=answer.pk).update(active_at=answer.active_at - 2 * Answer.LEASE)
-    assert_shows(page.get(path(conversation)), "answer-failed", "Try again")
 
 
 def test_a_viewer_asks_but_keeps_no_note(viewer: Client, talk: Source) -> None:

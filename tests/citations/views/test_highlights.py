@@ -323,12 +323,6 @@ def test_words_that_are_gone_are_told(page: Client, book: Source) -> None:
     assert "Not in the text any more" in text_of(beside)
 
 
-def test_a_stranger_finds_nothing(page: Client, stranger: Client, book: Source) -> None:
-    row = keep(page, book, "Each weight", page="2", shared="1")
-    assert stranger.get(f"/highlights/{row.uuid}/").status_code == 404
-    assert "Each weight" not in text_of(stranger.get("/highlights/"))
-
-
 def test_highlights_are_exported_as_filtered_and_imported_with_a_report(
     page: Client, book: Source
 ) -> None:

@@ -185,11 +185,6 @@ def test_the_number_of_queries_does_not_grow_with_the_library(
         page.get("/library/?group=tag", **HTMX)
 
 
-def test_what_belongs_to_others_is_not_listed(stranger: Client, talk: Video) -> None:
-    assert_shows(stranger.get("/library/"), without=("Lecture on networks", "Lectures</option>"))
-    assert stranger.get("/library/?collection=lectures").status_code == 404
-
-
 def test_how_far_the_indexing_is_can_be_seen_and_filtered(
     page: Client, talk: Video, collection: Collection
 ) -> None:

@@ -88,12 +88,6 @@ def test_of_a_source_that_is_not_there_all_are_asked(page: Client, source: str) 
     assert 'href="/ask/?q=network"' in html
 
 
-def test_a_source_of_others_is_not_told_by_what_is_asked(stranger: Client, talk: Source) -> None:
-    html = text_of(stranger.get("/go/", {"q": "network", "source": talk.uuid}, headers=HTMX))
-    assert 'href="/ask/?q=network"' in html
-    assert "Lecture on networks" not in html
-
-
 def test_words_lead_to_highlights_that_the_reader_may_see(
     page: Client, viewer: Client, scope: Scope, owner: User, collection: Collection
 ) -> None:
@@ -226,12 +220,6 @@ def test_without_words_it_shows_the_newest_sources_and_every_page(
     listed = places(page, "")
     assert listed["Lecture on networks"] == f"/sources/{talk.uuid}/"
     assert listed["Activity"] == "/activity/"
-
-
-def test_nobody_is_led_to_what_others_have(stranger: Client, talk: Source) -> None:
-    listed = places(stranger, "lecture")
-    assert "Lecture on networks" not in listed
-    assert f"/collections/{talk.collection_id}/" not in listed.values()
 
 
 def test_titles_and_words_are_escaped(page: Client, collection: Collection) -> None:

@@ -215,15 +215,6 @@ def test_a_viewer_shares_nothing_even_where_links_are_allowed(
     assert not SharedLink.objects.exists()
 
 
-def test_a_stranger_finds_no_citation_to_share(citation: Citation, page: Client) -> None:
-    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
-    client = Client()
-    client.force_login(make_user("eve", collection=elsewhere, role=Role.OWNER))
-    for path in paths(citation):
-        assert client.post(path, {"allow": str(elsewhere.pk)}).status_code == 404
-        assert Client().post(path).status_code == 302
-
-
 def test_a_shared_answer_shows_each_passage_once_and_plays_it_at_its_second(
     page: Client, citation: Citation
 ) -> None:
