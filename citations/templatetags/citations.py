@@ -1,4 +1,4 @@
-"""Filters for positions, marked text, scores, notes, and the sources of jobs."""
+"""Filters for positions, marked text, scores and notes, jobs and their sources, and shared links."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -26,9 +26,13 @@ from citations.library.item import KINDS
 from citations.library.job_sources import JobSources
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
+from citations.notebook import link_terms
+from citations.notebook.answers import AnswerRecord
+from citations.notebook.link_terms import LinkTerms
 from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
+from citations.readers.clips import cutter
 from citations.readers.markup.rendering import render_note
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
@@ -51,6 +55,11 @@ register.filter(place)
 register.filter(page_place)
 register.filter(stored_place)
 register.filter(passage_place)
+register.filter("part_heading", sections.heading)  # of a question, without its context
+register.simple_tag(collection_contents.deleted_with)
+register.simple_tag(cutter.is_installed, name="can_cut_clips")
+register.simple_tag(formats.names, name="format_names")
+register.simple_tag(lambda: str(sections.UNANSWERED), name="unanswered")
 
 PREVIEW = 150  # characters of a passage on a card
 PREVIEW_TITLE = 90  # characters of a title in a link preview
@@ -63,18 +72,6 @@ class MarkedText(Protocol):
     matches: Sequence[tuple[int, int]]
     highlights: Sequence[ColoredSpan]
     speaker: str
-
-
-@register.filter
-def part_heading(question: str) -> str:
-    """Return a question that was looked up, without its context."""
-    return sections.heading(question)
-
-
-@register.simple_tag
-def deleted_with(collection: Collection) -> list[str]:
-    """Write how much is deleted with a collection."""
-    return collection_contents.deleted_with(collection)
 
 
 @register.filter
@@ -95,12 +92,6 @@ def time_left(seconds: float) -> str:
         "day": ngettext("about a day left", "about %(count)s days left", count),
     }
     return texts[unit] % {"count": count}
-
-
-@register.simple_tag
-def unanswered() -> str:
-    """Return what stands under a question that the sources do not answer."""
-    return str(sections.UNANSWERED)
 
 
 @register.filter
@@ -282,12 +273,6 @@ def shown_kind(origin: PassageSource) -> str:
     return source_models.shown_kind(origin.kind, origin.player)
 
 
-@register.simple_tag
-def format_names() -> str:
-    """Return the formats of documents that can be added."""
-    return formats.names()
-
-
 @register.filter
 def kind_name(kind: str) -> str:
     """Return the label of a kind of source, as ``shown_kind`` says it, or of an item."""
@@ -349,3 +334,21 @@ def state_with(job: Job, sources: JobSources) -> str:
 def is_partial_with(job: Job, sources: JobSources) -> bool:
     """Return whether a job is done, but for parts that failed, or documents that are unreadable."""
     return job.is_partial or job.state == Job.State.DONE and bool(sources.unreadable)
+
+
+@register.simple_tag(takes_context=True)
+def terms_of_links(context: dict[str, Any], collection: Collection) -> LinkTerms:
+    """Return what keeps the reader of this page from sharing what a collection holds."""
+    request = context["request"]
+    return link_terms.of_collection(request.access, request.user, collection)
+
+
+@register.simple_tag(takes_context=True)
+def terms_of_answer(context: dict[str, Any], answer: AnswerRecord) -> LinkTerms:
+    """Return what keeps the reader of this page from sharing an answer."""
+    request = context["request"]
+    known: dict[UUID, LinkTerms] = request.__dict__.setdefault("terms_of_answers", {})
+    if answer.id not in known:
+        shown = [entry.answer for entry in context.get("answers", ())]  # all at once
+        known |= link_terms.of_answers(request.access, request.user, [*shown, answer])
+    return known[answer.id]

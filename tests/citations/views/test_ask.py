@@ -46,12 +46,8 @@ def talk(collection: Collection) -> Source:
 @pytest.fixture
 def book(collection: Collection) -> Source:
     """Something to cite: a page of text."""
-    source = document_storage.add(
-        collection,
-        BytesIO(b"The error runs backwards. It begins at the end."),
-        name="book.txt",
-        title="A book",
-    ).source
+    text = BytesIO(b"The error runs backwards. It begins at the end.")
+    source = document_storage.add(collection, text, name="book.txt", title="A book").source
     ingest_pipeline.ingest(source.pk)
     return Source.objects.get(pk=source.pk)
 
@@ -83,17 +79,9 @@ def make_answer(
 def make_citation(
     answer: Answer, source: Source, quote: str = "The error runs backwards.", **more: Any
 ) -> Citation:
-    about = {
-        "span_start": 0,
-        "span_end": len(quote),
-        "digest": source.digest,
-        "page": 1,
-        "last_page": 1,
-        "section_heading": "2. Gradients",
-    }
-    return Citation.objects.create(
-        answer=answer, number=1, source=source, quote=quote, **{**about, **more}
-    )
+    place = {"span_start": 0, "span_end": len(quote), "page": 1, "last_page": 1}
+    about = {"digest": source.digest, "section_heading": "2. Gradients", **place, **more}
+    return Citation.objects.create(answer=answer, number=1, source=source, quote=quote, **about)
 
 
 def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answer, Citation]:
@@ -106,16 +94,8 @@ def cited(conversation: Conversation, source: Source, **more: Any) -> tuple[Answ
 
 
 def passage(source: Source, **more: Any) -> dict[str, Any]:
-    about = {
-        "number": 1,
-        "source": str(source.uuid),
-        "title": source.title,
-        "level": 0,
-        "score": 0.5,
-        "heading": "",
-        "text": "Nearly it.",
-        "link": "/x",
-    }
+    about = {"number": 1, "source": str(source.uuid), "title": source.title, "heading": ""}
+    about |= {"level": 0, "score": 0.5, "text": "Nearly it.", "link": "/x"}
     return {**about, "part": 0, "start": None, "page": 1, **more}
 
 
@@ -318,9 +298,8 @@ def test_what_is_no_question_begins_no_conversation(
     response = page.post("/ask/", {"q": question})
     assert response.status_code == 422
     assert "notice-error" in text_of(response)
-    assert text_of(page.post("/ask/", {"q": question}, **STREAM)).startswith(
-        '<div class="notice notice-error">'
-    )
+    streamed = text_of(page.post("/ask/", {"q": question}, **STREAM))
+    assert streamed.startswith('<div class="notice notice-error">')
     assert not Conversation.objects.exists()
 
 
@@ -373,12 +352,8 @@ def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
     )
     _, *heard, _ = sent_texts(ClaimEvent(claim=claim) for claim in claims)
     headings = [LexborHTMLParser(claim).css("h3.part-question") for claim in heard]
-    assert [[heading.text() for heading in heading_list] for heading_list in headings] == [
-        [direction],
-        [],
-        [distance],
-        [],
-    ]
+    told = [[heading.text() for heading in heading_list] for heading_list in headings]
+    assert told == [[direction], [], [distance], []]
 
 
 @pytest.mark.parametrize(
@@ -524,9 +499,8 @@ def test_conversations_are_listed_renamed_and_deleted(
     make_answer(conversation)
     page.post(path(conversation, "change/"), {"title": HOSTILE})
     assert_shows(page.get("/ask/conversations/"), "&lt;script&gt;", without=(HOSTILE,))
-    assert "1 question and its answer will be deleted" in text_of(
-        page.get(path(conversation, "delete/"))
-    )
+    confirmation = text_of(page.get(path(conversation, "delete/")))
+    assert "1 question and its answer will be deleted" in confirmation
     assert Conversation.objects.exists()
     assert page.post(path(conversation, "delete/"))["Location"] == "/ask/"
     assert not Conversation.objects.exists()
@@ -613,9 +587,8 @@ def test_feedback_is_given_and_taken_back(page: Client, conversation: Conversati
         answer.refresh_from_db()
         assert answer.feedback == kept
     assert page.post(rate, {"rating": "5"}).status_code == 422
-    assert (
-        page.post(rate, {"rating": "1"})["Location"] == f"{path(conversation)}#answer-{answer.uuid}"
-    )
+    place = f"{path(conversation)}#answer-{answer.uuid}"
+    assert page.post(rate, {"rating": "1"})["Location"] == place
 
 
 def test_a_conversation_is_given_as_a_file_or_as_a_page_to_print(

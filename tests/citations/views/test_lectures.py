@@ -141,14 +141,9 @@ def test_a_lecture_is_begun_with_what_was_chosen(
 ) -> None:
     video = make_video(collection)
     talk = video.transcripts.get()
-    form = {
-        "title": "Week 4",
-        "collection": collection.slug,
-        "language": "english",
-        "transcript": talk.pk,
-        "source": [str(book.uuid)],
-    }
-    answer = page.post("/lectures/new/", form)
+    form = {"title": "Week 4", "collection": collection.slug, "language": "english"}
+    chosen = {"transcript": talk.pk, "source": [str(book.uuid)]}
+    answer = page.post("/lectures/new/", form | chosen)
     session = LectureSession.objects.get()
     assert answer["Location"] == path(session)
     assert (session.title, session.transcript, [*session.sources.all()]) == ("Week 4", talk, [book])
@@ -478,14 +473,8 @@ def test_figures_say_what_became_of_the_windows(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
     cite(lecture, book)
-    Window.objects.create(
-        session=lecture,
-        index=1,
-        text="Coffee.",
-        outcome=WindowOutcome.OFF_TOPIC,
-        stages={"gate": 2.5},
-        milliseconds=3.0,
-    )
+    about = {"outcome": WindowOutcome.OFF_TOPIC, "stages": {"gate": 2.5}, "milliseconds": 3.0}
+    Window.objects.create(session=lecture, index=1, text="Coffee.", **about)
     html = text_of(page.get(path(lecture, "figures/"), **HTMX))
     assert "2 passages of two or three sentences were looked at; 3 citations" in html
     assert "Off-topic" in html
@@ -623,12 +612,8 @@ def test_a_lecture_is_ended_and_replayed_again(
     answer = page.post(path(lecture, "again/"))
     second = LectureSession.objects.exclude(pk=lecture.pk).get()
     assert answer["Location"] == path(second)
-    assert (second.title, second.transcript, second.position, [*second.sources.all()]) == (
-        "Once (replay 2)",
-        talk,
-        0,
-        [book],
-    )
+    assert (second.title, second.transcript) == ("Once (replay 2)", talk)
+    assert (second.position, [*second.sources.all()]) == (0, [book])
 
 
 @pytest.mark.parametrize(
@@ -662,13 +647,8 @@ def test_the_form_warns_of_what_is_not_ready_yet(page: Client, book: Source) -> 
 def test_the_page_says_what_is_not_ready_and_offers_to_look_up_what_was_said_too_early(
     page: Client, viewer: Client, lecture: LectureSession, book: Source, submitted: list[int]
 ) -> None:
-    window = Window.objects.create(
-        session=lecture,
-        index=0,
-        text="Too early.",
-        outcome=WindowOutcome.NO_DOCUMENTS,
-        finished_at=timezone.now(),
-    )
+    about = {"outcome": WindowOutcome.NO_DOCUMENTS, "finished_at": timezone.now()}
+    window = Window.objects.create(session=lecture, index=0, text="Too early.", **about)
     html = text_of(page.get(path(lecture)))
     assert "1 source is not ready yet: A book &amp; its pages." in html
     assert "Upload it there" not in html
@@ -776,28 +756,16 @@ READS = ("", "windows/0/", "citations/", "figures/", "sources/", "notes.md")
 WRITES = ("say/", "advance/", "end/", "again/", "recording/", "look-up/")
 
 
-def test_a_viewer_reads_and_a_stranger_finds_nothing(
+def test_a_viewer_reads_and_changes_nothing_and_a_stranger_finds_nothing(
     viewer: Client, stranger: Client, lecture: LectureSession, book: Source
 ) -> None:
     cite(lecture, book)
-    assert {rest: viewer.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(
-        READS, 200
-    )
-    assert {rest: stranger.get(path(lecture, rest)).status_code for rest in READS} == dict.fromkeys(
-        READS, 404
-    )
-
-
-def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(
-    viewer: Client, stranger: Client, lecture: LectureSession
-) -> None:
     form = {"text": "Hello.", "position": "1"}
-    assert {
-        rest: viewer.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES
-    } == dict.fromkeys(WRITES, 403)
-    assert {
-        rest: stranger.post(path(lecture, rest), form, **HTMX).status_code for rest in WRITES
-    } == dict.fromkeys(WRITES, 404)
+    for client, reads, writes in ((viewer, 200, 403), (stranger, 404, 404)):
+        read = {rest: client.get(path(lecture, rest)).status_code for rest in READS}
+        written = {rest: client.post(path(lecture, rest), form, **HTMX) for rest in WRITES}
+        assert read == dict.fromkeys(READS, reads)
+        assert {rest for rest, sent in written.items() if sent.status_code != writes} == set()
     assert LectureSession.objects.get().event_count == 0
 
 
