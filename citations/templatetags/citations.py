@@ -1,4 +1,4 @@
-"""Filters for positions, marked text, scores and notes, jobs and their sources, and shared links."""
+"""Filters for positions, marked text, scores, notes, jobs with their sources, and shared links."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
