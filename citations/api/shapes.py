@@ -102,8 +102,8 @@ class AskIn(QuestionIn, BodyIn):
     keep: bool = Field(True, description="Keep the answer among your conversations.")
 
     @model_validator(mode="after")
-    def check_keeping(self) -> Self:
-        if self.conversation_id and not self.keep:
+    def check_alternatives(self) -> Self:
+        if self.conversation_id and (self.collection or not self.keep):
             raise ValueError("a conversation has its own collection and keeps its questions")
         return self
 

@@ -4,9 +4,9 @@ REST takes these models as bodies and MCP as arguments of tools; the pages' form
 and a library in this process or on a server is given them as values.
 """
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints
 
 from citations.schemas.filters import MAX_VALUES, Reference
 from transcripts.schemas import CollectionName, Filled, Id, SlugOrName, Text, Title
@@ -43,12 +43,6 @@ class QuestionIn(BaseModel):
         max_length=MAX_ASKED,
         description="Ids of sources or videos to ask; empty: all, or those of the conversation.",
     )
-
-    @model_validator(mode="after")
-    def check_alternatives(self) -> Self:
-        if self.conversation_id and self.collection:
-            raise ValueError("a conversation has its own collection and keeps its questions")
-        return self
 
 
 class QuoteIn(BaseModel):
