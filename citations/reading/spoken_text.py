@@ -71,7 +71,8 @@ class SpokenText:
         """All sentences; together they are the text. Where others begin to speak, one ends."""
         silences = (after.start - before.end for before, after in pairwise(self.cues))
         pauses = dict(zip(self.offsets[1:], silences, strict=True))
-        turns, spans = self.turns.starts, []
+        turns = self.turns.starts
+        spans: list[Span] = []
         for first, last in sentences.split(
             self.text, {offset: silence for offset, silence in pauses.items() if silence > 0}
         ):

@@ -160,7 +160,8 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
     is_single = len(values["files"]) == 1  # which refuses the request if it is too large
-    refused, values["files"] = [], []
+    refused: list[AddResult] = []
+    values["files"] = []
     for file in captions:
         error = None if is_single else too_large(file)
         if not caption_files.is_candidate(file.name or ""):

@@ -111,7 +111,8 @@ def go_to(request: PageRequest) -> HttpResponse:
 
     Questions are asked of ``source``, which is being read.
     """
-    words, source = words_of(request.GET), None
+    words = words_of(request.GET)
+    source: Source | None = None
     with suppress(KeyError, SourceNotFound):
         source = find_source(request.access, request.GET["source"])
     context = {"words": words, "source": source, "groups": [*_groups(request, words, source)]}
@@ -249,8 +250,8 @@ def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
 def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
         for note in notes.list_notes(request.access, words=words, limit=MAX_OF_KIND).notes:
-            about = {"part": f"#note-{note.uuid}", "detail": note.collection.title}
-            yield _place(note.title, "note", "notes", **about)
+            part, detail = f"#note-{note.uuid}", note.collection.title
+            yield _place(note.title, "note", "notes", part=part, detail=detail)
 
 
 def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:

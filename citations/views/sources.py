@@ -147,7 +147,8 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     citation = row_of(shown, citation_id, CitationNotFound)
     at = verification.locator_of(citation)
     link = citation.source.path_to(at) if at else ""
-    clip, video = None, citation.source.video
+    video = citation.source.video
+    clip: Position | None = None
     if at and at.start is not None and video and video.player:
         clip = Position(begin=at.start, until=at.end)
     view = None
