@@ -1,11 +1,17 @@
-"""The results of a search: passages, their locations, and how their scores came about."""
+"""The results of a search: passages, their locations, and how their scores came about.
+
+What has neither an address nor a location, such as ``Explanation`` and ``Stage``, leaves every door
+as it is. ``citations.schemas.search`` has the shapes of the others.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Annotated, Final, NamedTuple, Protocol
 from uuid import UUID
+
+from pydantic import PlainSerializer
 
 from transcripts.core.player import Player
 from transcripts.text.timecodes import clock
@@ -81,32 +87,37 @@ class PassageSource:
 class TermScore:
     """What a query word adds to a BM25 score: idf · tf · (k1 + 1) / (tf + norm) · repetitions.
 
-    Counted are all words with its ``stem`` in the passage's language.
+    Counted are all words with its stem in the passage's language.
     """
 
     term: str
+    stem: str = ""
     frequency: int
     idf: float
     score: float
-    stem: str = ""
 
 
-class SignShare(NamedTuple):
+def _rounded(digits: int) -> PlainSerializer:
+    return PlainSerializer(lambda number: round(number, digits), return_type=float)
+
+
+@dataclass(frozen=True, slots=True)
+class SignShare:
     """A sign of relevance: its value for a passage, and what it adds to the judge's sum."""
 
     name: str
-    value: float
-    share: float
+    value: Annotated[float, _rounded(4)]
+    share: Annotated[float, _rounded(4)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How a score came about. Ranks count from 1; None in a branch that did not find the passage.
+    """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
 
-    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (K + rank); ``bm25`` is the
-    sum of its terms. The score comes from ``rerank_score`` where a cross-encoder ran, else from the
-    judge, whose sum is ``base`` and the shares of its ``signs``, and with one branch from ``rrf``;
-    ``formula`` has the numbers.
+    “rrf” is the sum of “rrf_lexical” and “rrf_vector”, each 1 / (K + rank); “bm25” is the sum of
+    its terms. The score comes from “rerank_score” where a cross-encoder ran, else from the judge,
+    whose sum is “base” and the shares of its “signs”, and with one branch from “rrf”; “formula” has
+    the numbers.
     """
 
     lexical_rank: int | None = None
@@ -242,10 +253,10 @@ class TracedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage of a search: its duration, the number of its results, and a note."""
+    """A stage of a search or an answer: its duration, the number of its results, and a note."""
 
     name: str
-    milliseconds: float
+    milliseconds: Annotated[float, _rounded(2)]
     count: int = 0
     note: str = ""
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from citations.api import event_shapes
+from citations.api import shapes
 from kbsite import api_examples, openapi
 from kbsite.accounts import auth
 from kbsite.errors import PROBLEM, Outdated, StillRunning, invalid_fields, problem, protocol_problem
@@ -65,7 +65,7 @@ def complete(operations: Mapping[str, Any], content: Mapping[str, Any]) -> Docum
     document["paths"] |= _plain(content["paths"])
     schemas = document["components"]["schemas"]
     document["components"]["schemas"] = (
-        _plain(event_shapes.components()) | schemas | _plain(content["components"]["schemas"])
+        _plain(shapes.components()) | schemas | _plain(content["components"]["schemas"])
     )
     document["webhooks"] = described_messages()
     for methods in document["paths"].values():

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
-from citations.views.page_errors import for_pages
+from citations.views import for_pages
 from transcripts.core.errors import (
     Conflict,
     DatabaseLost,

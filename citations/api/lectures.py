@@ -10,8 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations.api import event_shapes
-from citations.api import lecture_shapes as shapes
+from citations.api import shapes
 from citations.lectures import events as lecture_events
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
@@ -19,7 +18,7 @@ from citations.lectures import speech
 from citations.lectures import speech as lecture_recording
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
-from citations.models import Citation, LectureEvent, LectureSession, Window
+from citations.models import Citation, LectureSession, Window
 from citations.schemas.lectures import (
     CitationOut,
     CitationsOut,
@@ -287,7 +286,7 @@ def export_session(request: Request, session_id: shapes.SessionId) -> HttpRespon
 _EVENTS = {
     200: {
         "description": "Events: segment, window, citations, ended; their ids count from 1.",
-        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.LECTURE)}},
+        "content": {"text/event-stream": {"schema": shapes.described(shapes.LECTURE)}},
     },
     204: {"description": "The lecture has ended and there are no more events. Do not reconnect."},
 }
@@ -326,12 +325,12 @@ async def _stream(caller: Caller, session: LectureSession, after: int) -> AsyncG
         async with aclosing(batches):
             yield f"retry: {RETRY_MS}\n\n"
             async for batch in batches:
-                yield "".join(map(_event, batch)) or events.HEARTBEAT
-
-
-def _event(event: LectureEvent) -> str:
-    data = json.dumps(event.data, ensure_ascii=False)
-    return f"id: {event.number}\n{events.event(event.kind, data)}"
+                texts = (
+                    f"id: {event.number}\n"
+                    + events.event(event.kind, json.dumps(event.data, ensure_ascii=False))
+                    for event in batch
+                )
+                yield "".join(texts) or events.HEARTBEAT
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:

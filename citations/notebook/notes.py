@@ -17,15 +17,16 @@ from citations.models import Answer, AnswerState, Conversation, Highlight, Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export, highlights, notes, shared_conversations
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from citations.schemas.requests import MAX_NOTE
 from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.library import reading as library
 from transcripts.models import Collection, DeletableQuerySet
+from transcripts.schemas import MAX_TITLE
 
 DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
-MAX_TEXT: Final = 50_000  # characters
 TITLE: Final = 80  # characters of the first line, for notes without a title
 
 
@@ -79,7 +80,7 @@ def pin(
     """Store a note in a writable collection ("": the default one).
 
     Without a title, the first line becomes it. Raises ``Forbidden``, ``CollectionNotFound``,
-    and ``InvalidInput`` for an empty note or one above ``MAX_TEXT``.
+    and ``InvalidInput`` for an empty note or one above ``MAX_NOTE``.
     """
     target = library.target_collection(scope, collection)
     return Note.objects.create(collection=target, author=user, **_columns(title, text))
@@ -178,14 +179,14 @@ def _answer_text(target: Collection, user: User | None, answer: Answer) -> str:
 
 
 def _columns(title: str, text: str) -> dict[str, str]:
-    if len(text) > MAX_TEXT:
+    if len(text) > MAX_NOTE:
         raise InvalidInput(
-            f"The note has {len(text):,} characters; at most {MAX_TEXT:,} are allowed.",
+            f"The note has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.",
             hint="Split it.",
         )
-    body = clean(re.sub(r"\r\n?", "\n", text), MAX_TEXT)
+    body = clean(re.sub(r"\r\n?", "\n", text), MAX_NOTE)
     first_line = " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
-    line = " ".join(clean(title, 300).split()) or first_line
+    line = " ".join(clean(title, MAX_TITLE).split()) or first_line
     if not line:
         raise InvalidInput("The note is empty.", hint="Enter a title or a text.")
     return {"title": line, "text": body}

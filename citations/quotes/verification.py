@@ -19,13 +19,13 @@ from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
 from citations.quotes.source_texts import SourceText
 from citations.quotes.tokens import tokenize
+from citations.schemas.requests import MAX_QUOTE
 from citations.text.sentences import Span
 from transcripts.core.lists import row_of
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.text.timecodes import watch_url
 
-MAX_QUOTE: Final = 100_000  # characters
 MAX_CLAIMED: Final = 5  # sources of one reference: the languages of a video
 MAX_ALIKE: Final = 12  # passages with most of a quote's words that are compared
 MAX_WITH_PHRASE: Final = 200  # passages with one of its phrases that are compared

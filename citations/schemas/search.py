@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_valid
 
 from citations import passages
 from citations.formats import KindName
-from citations.passages import DropRule, Locator
+from citations.passages import DropRule, Explanation, Locator, Stage
 from transcripts.conf import absolute
 from transcripts.schemas import (
     CollectionSlug,
@@ -69,41 +69,6 @@ class LocatedOut(Shape):
 # Search
 
 
-class TermOut(Shape):
-    """What one word adds to a BM25 score; words of the passage with the same stem count."""
-
-    term: str
-    stem: str
-    frequency: int
-    idf: float
-    score: float
-
-
-class SignShareOut(Shape):
-    """A sign of relevance: its value, and what it adds to the judge's sum."""
-
-    name: str
-    value: Score
-    share: Score
-
-
-class ExplanationOut(Shape):
-    """How a score is made. Ranks count from 1; a branch that did not find the passage has none."""
-
-    lexical_rank: int | None
-    bm25: float | None
-    terms: list[TermOut]
-    vector_rank: int | None
-    cosine: float | None
-    rrf_lexical: float
-    rrf_vector: float
-    rrf: float
-    base: float
-    signs: list[SignShareOut]
-    rerank_score: float | None
-    formula: str
-
-
 class DuplicateOut(LocatedOut):
     """A passage that says almost the same as a better one, and was left out for it."""
 
@@ -162,22 +127,13 @@ class PassageOut(LocatedOut):
     opening: OpeningOut | None = Field(None, description="Where it is opened; null: at its start.")
     chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
     mark: bool | None = Field(description="Your mark of it for this query.")
-    explanation: ExplanationOut | None
+    explanation: Explanation | None
 
     @property
     def shown_place(self) -> str:
         """Where a list says that it is."""
         opening = self.opening or self.extent or self
         return passages.place_in(opening.place, self.extent.place if self.extent else "")
-
-
-class StageOut(Shape):
-    """One stage of a search or an answer: its duration and how many passages came out of it."""
-
-    name: str
-    milliseconds: Milliseconds
-    count: int
-    note: str
 
 
 class TracedOut(LocatedOut):
@@ -212,7 +168,7 @@ class SearchOut(Shape):
         [], description="With explain: the hits that are not listed, best first, and why."
     )
     traced: TracedOut | None = Field(None, description="With find: what became of that passage.")
-    stages: list[StageOut]
+    stages: list[Stage]
     notes: list[str]
     reranked: bool
     nothing_relevant: bool = Field(

@@ -187,17 +187,24 @@ def nearest(
     """
     if limit <= 0 or resolved.is_empty:
         return []
-    values = _values(vector, space, limit, resolved)
-    # The bare column: with the indexed expression the planner could use the index and miss rows.
-    exact = _query("e.vector", space, resolved, then=", e.chunk_id")
     if resolved.chunks <= (EXACT_ROWS if _is_narrow(resolved) else INDEXED_FROM):
-        return _fetched(exact, values)
-    chunks = _by_index(space, values, limit, resolved)
-    return chunks if len(chunks) >= min(limit, resolved.chunks) else _fetched(exact, values)
+        return _exact(vector, space, limit, resolved)
+    chunks = _by_index(vector, space, limit, resolved)
+    if len(chunks) >= min(limit, resolved.chunks):
+        return chunks
+    return _exact(vector, space, limit, resolved)
+
+
+def _exact(
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
+) -> list[NearestChunk]:
+    # The bare column: with the indexed expression the planner could use the index and miss rows.
+    sql = _query("e.vector", space, resolved, then=", e.chunk_id")
+    return _fetched(sql, _values(vector, space, limit, resolved))
 
 
 def _by_index(
-    space: EmbeddingSpace, values: dict[str, Any], limit: int, resolved: ResolvedFilter
+    vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
     is_wide = _is_narrow(resolved) or resolved.chunks > LARGE
     width = min(MAX_EF, max(limit, 200 if is_wide else 100))
@@ -208,7 +215,10 @@ def _by_index(
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(settings)
-        return _fetched(_query(indexed_expression(space, "e"), space, resolved), values)
+        return _fetched(
+            _query(indexed_expression(space, "e"), space, resolved),
+            _values(vector, space, limit, resolved),
+        )
 
 
 def cosines_at(

@@ -14,7 +14,7 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import discovery, lanes
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
-from citations.schemas.database import DatabaseOut, SpaceOut
+from citations.schemas.library import DatabaseOut, SpaceOut
 from citations.schemas.search import StateCountsOut
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space

@@ -8,7 +8,7 @@ import typer
 from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
-from citations.schemas.highlights import HighlightsOut, ImportOut
+from citations.schemas.notebook import HighlightsOut, ImportOut
 from kbsite.callers import SignedInCaller, scope_of
 from kbsite.cli.options import (
     InCollection,

@@ -16,6 +16,7 @@ from citations.schemas.answers import (
     TracedReplyOut,
 )
 from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.requests import QuestionIn, QuoteIn
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from kbsite.library import TaskProgress
 from kbsite.library.adding import AddOptions, AddReport
@@ -90,10 +91,9 @@ class Library(ABC):
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
-        collections = (collection,) if collection else ()
-        return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
+        about: dict[str, Any] = {"collection": collection, "sources": [*sources]}
+        return self._ask(QuestionIn.model_construct(question=question, **about))
 
-    @abstractmethod
     def answer(
         self,
         question: str,
@@ -105,6 +105,10 @@ class Library(ABC):
         """Answer a question step by step, and keep the answer among the user's conversations: in
         this one (an id), about its sources, by default in a new one.
         """
+        about: dict[str, Any] = {"collection": collection, "sources": [*sources]}
+        if conversation:
+            about = {"conversation_id": conversation}
+        return self._answer(QuestionIn.model_construct(question=question, **about))
 
     @abstractmethod
     def list_conversations(
@@ -120,7 +124,8 @@ class Library(ABC):
         self, quote: str, *, source: str = "", collections: Sequence[str] = ()
     ) -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
-        return self._verify(quote, source, Filter(collections=tuple(collections)))
+        about: dict[str, Any] = {"source": source, "collections": tuple(collections)}
+        return self._verify(QuoteIn.model_construct(quote=quote, **about))
 
     @abstractmethod
     def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
@@ -147,11 +152,16 @@ class Library(ABC):
     @abstractmethod
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
 
-    @abstractmethod
-    def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
+    # What is asked and checked is given as it came: whoever answers refuses what it must not be.
 
     @abstractmethod
-    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut: ...
+    def _ask(self, asked: QuestionIn) -> ReplyOut: ...
+
+    @abstractmethod
+    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]: ...
+
+    @abstractmethod
+    def _verify(self, given: QuoteIn) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self

@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema
 
 from citations.library.filters import Filter
 from citations.schemas.filters import LISTS, MAX_LIMIT, SearchIn, SourceFilterIn
+from citations.schemas.requests import QuestionIn, QuoteIn
 from transcripts.core.errors import InvalidCursor
 from transcripts.core.languages import code_of
 from transcripts.schemas import Text
@@ -39,6 +40,7 @@ TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or nam
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
 # What the parts of a search are called here, where REST has other names.
 _NAMES: Final = {part: name for name, part in LISTS.items()} | {
+    "source": "source_id",
     "start": "start_time",
     "end": "end_time",
     "limit": "max_results",
@@ -206,24 +208,10 @@ class ConnectorFetch(Arguments):
     id: Annotated[Text, _text(500, "Id of a result of search.", shortest=1)]
 
 
-class AskKnowledgeBase(Arguments):
-    text: Annotated[
-        Text,
-        Field(
-            alias="question",
-            min_length=1,
-            max_length=1000,
-            description="What you want to know; each of several questions is answered.",
-        ),
-    ]
-    conversation_id: Annotated[
-        Text, _text(50, "conversation_id of an answer that this follows on; its sources stay.")
-    ] = ""
-    collection: CollectionName = ""
-    source_ids: Annotated[
-        list[Annotated[Text, Field(min_length=1, max_length=500)]],
-        Field(max_length=50, description="Only from these: ids of sources or recordings."),
-    ] = []
+class AskKnowledgeBase(Arguments, QuestionIn):
+    model_config = ConfigDict(
+        alias_generator=lambda name: to_camel({"sources": "source_ids"}.get(name, name))
+    )
 
 
 class GetCitation(Arguments):
@@ -232,14 +220,8 @@ class GetCitation(Arguments):
     ]
 
 
-class VerifyQuote(Arguments):
-    quote: Annotated[
-        Text, _text(20_000, "The quote, word for word as you would cite it.", shortest=1)
-    ]
-    source_id: Annotated[
-        Text, _text(500, "The source or recording that it is attributed to. Default: any.")
-    ] = ""
-    collection: CollectionName = ""
+class VerifyQuote(Arguments, QuoteIn):
+    model_config = ConfigDict(alias_generator=_argument)
 
 
 class ListSources(PagedInput, SourceFilterIn):

@@ -161,15 +161,10 @@ def ask_knowledge_base(by: SignedInCaller, arguments: tool_inputs.AskKnowledgeBa
     scope, user = by.scope, by.user
     if arguments.conversation_id:
         conversation = conversations.find(scope, user, arguments.conversation_id)
-        answer = questions.ask(scope, user, conversation, arguments.text)
+        answer = questions.ask(scope, user, conversation, arguments.question)
     else:
-        answer = questions.ask_first(
-            scope,
-            user,
-            arguments.text,
-            collection=arguments.collection,
-            sources=arguments.source_ids,
-        )
+        about = arguments.model_dump(include={"collection", "sources"})
+        answer = questions.ask_first(scope, user, arguments.question, **about)
     for _ in questions.respond(scope, user, answer):
         pass  # the answer is read from its row, as every door does
     record = answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
@@ -189,10 +184,8 @@ def verify_quote(by: SignedInCaller, arguments: tool_inputs.VerifyQuote) -> str:
 
     If it is not, the answer says what differs.
     """
-    filter = Filter(collections=(arguments.collection,) if arguments.collection else ())
-    check = verification.verify(
-        by.scope, arguments.quote, source=arguments.source_id, filter=filter
-    )
+    filter = Filter.of(arguments)
+    check = verification.verify(by.scope, arguments.quote, source=arguments.source, filter=filter)
     return render_answer.render_quote_check(check, arguments)
 
 

@@ -13,11 +13,11 @@ from kbsite.webhooks import registry
 from kbsite.webhooks.delivery import send
 from kbsite.webhooks.receivers import MAX_ADDRESS
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, Filled, PageIn, responses
+from transcripts.api.shapes import BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
 from transcripts.core.lists import page_of
-from transcripts.schemas import Text
+from transcripts.schemas import Filled, Text
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
 Address = Annotated[Filled, StringConstraints(max_length=MAX_ADDRESS)]

@@ -27,6 +27,7 @@ from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
+from transcripts import tasks as transcript_tasks
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Collection
 
@@ -232,7 +233,7 @@ def published_guides(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             published.append(pk)
         return True
 
-    monkeypatch.setattr(tasks.messages, "publish", publish)
+    monkeypatch.setattr(transcript_tasks, "publish", publish)
     return published
 
 

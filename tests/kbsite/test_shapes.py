@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 from citations.answers import pipeline, tree_search
 from citations.answers.answer import GROUND
 from citations.models import Answer, Source
-from citations.schemas.database import DatabaseOut
-from citations.schemas.highlights import HighlightsOut
-from citations.schemas.library import ListedVideosOut
+from citations.schemas.library import DatabaseOut, ListedVideosOut
+from citations.schemas.notebook import HighlightsOut
 from citations.schemas.outlines import OutlineOut, TopicsOut
 from citations.schemas.search import SearchOut, SourcesOut
 from citations.search import pipeline as search_pipeline

@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from citations.api.search import VerifyIn
+from citations.api.shapes import AskIn
 from kbsite.mcp.tool_inputs import Arguments
 from kbsite.mcp.tools import all_tools
 from tests.kbsite.mcp.conftest import Shelf
@@ -79,3 +82,16 @@ def test_empty_elements_of_lists_are_dropped() -> None:
     assert parsed("ask_knowledge_base", arguments) == parsed(
         "ask_knowledge_base", {"question": "What?"}
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "body"), [("ask_knowledge_base", AskIn), ("verify_quote", VerifyIn)]
+)
+def test_a_tool_takes_what_the_operation_takes_with_the_same_bounds(
+    tool: str, body: type[BaseModel]
+) -> None:
+    arguments = TOOLS[tool].fn_metadata.arg_model.model_fields
+    fields = {name: field for name, field in body.model_fields.items() if name != "keep"}
+    for name, field in fields.items():
+        own = arguments[name]
+        assert (own.metadata, own.description) == (field.metadata, field.description)

@@ -1,24 +1,39 @@
-"""The parameters of the reader of recordings."""
+"""The parameters of the reader of recordings; where a reader is, and how they go on there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
 
 from citations.lectures.speech import MAX_INTEGER
+from citations.library import reading_progress
+from citations.library.filters import find_source
+from citations.library.reading_progress import THE_END
+from citations.models import Document, ReadingProgress, Source
 from citations.notebook.highlights import MAX_QUOTE
 from citations.views.forms import SpanForm
 from transcripts.core.errors import InvalidInput, InvalidTime
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
-from transcripts.core.views.requests import query_string
-from transcripts.text.timecodes import parse_clock
+from transcripts.core.views.requests import (
+    PageRequest,
+    back,
+    number_of,
+    query_string,
+    redirect_with_message,
+)
+from transcripts.text.timecodes import clock, parse_clock
 
 VIEWS: Final = (
-    ("captions", _("Captions")),
-    ("paragraphs", _("Paragraphs")),
-    ("chapters", _("Chapters")),
+    ("captions", gettext_lazy("Captions")),
+    ("paragraphs", gettext_lazy("Paragraphs")),
+    ("chapters", gettext_lazy("Chapters")),
 )
 PLACES: Final = ("q", "n", "t", "from", "passage", "chunk")  # parameters that name a place
 MAX_TRACK: Final = 35  # characters of a language
@@ -88,6 +103,12 @@ class ReaderForm(SpanForm):
         is_place = "view" not in data and any(data.get(name) for name in PLACES)
         if chosen == "chapters" and (is_part or is_place):
             chosen = "paragraphs"
+        chunk = data.get("chunk")
+        if chunk is not None and not (chunk.isascii() and chunk.isdigit() and len(chunk) < 10):
+            raise InvalidInput(
+                "The time chunk in the address is not a number.",
+                hint="Time chunks are counted from 0.",
+            )
         return ReaderParameters(
             language=data.get("lang", "")[:MAX_TRACK],
             query=clean(data.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
@@ -100,7 +121,7 @@ class ReaderForm(SpanForm):
             passage=clean(data.get("passage", ""), MAX_QUOTE),
             moment=_moment(data.get("t", "")),
             until=_moment(data.get("until", "")),
-            chunk=_index(data["chunk"]) if "chunk" in data else None,
+            chunk=int(chunk) if chunk else None,
         )
 
 
@@ -111,9 +132,59 @@ def _moment(text: str) -> float | None:
         return None  # show the recording anyway
 
 
-def _index(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise InvalidInput(
-            "The time chunk in the address is not a number.", hint="Time chunks are counted from 0."
+FAR: Final = 10_000  # ms from where a recording is opened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """The link to where a reader was; ``at`` is its millisecond in a recording."""
+
+    href: str
+    label: str
+    at: int | None = None
+
+
+def resume_recording(
+    progress: ReadingProgress | None, *, opened_at: int, duration: int, carried: str
+) -> Resume | None:
+    """Return where to go on in a recording, None where it is opened there anyway."""
+    at = progress.position if progress else 0
+    if at < FAR or at >= THE_END * duration or abs(at - opened_at) < FAR:
+        return None
+    label = _("Continue at %(time)s") % {"time": clock(at)}
+    return Resume(href=f"?t={at // 1000}s{carried}", label=label, at=at)
+
+
+def resume_document(progress: ReadingProgress | None, source: Source, number: int) -> Resume | None:
+    """Return where to go on in a document, None if that is this page."""
+    page = progress.position if progress else 0
+    if page < 2 or page == number:
+        return None
+    href = reverse("source-page", args=(source.uuid, page))
+    return Resume(href=href, label=_("Continue on page %(page)s") % {"page": page})
+
+
+@require_POST
+def keep(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Keep a position (ms, or a page), or mark a source as read or unread.
+
+    ``reads_on`` is 1 where the position was reached from the one before without a jump.
+    """
+    source = find_source(request.access, str(source_id))
+    item = source.video or source
+    if (mark := request.POST.get("read", "")) == "1":
+        reading_progress.finish(request.user, item)
+        return back(request, reverse("library"))
+    if mark == "0":
+        reading_progress.forget(request.user, item)
+        return redirect_with_message(
+            request, _("“%(title)s” is unread.") % {"title": item}, "library"
         )
-    return int(text)
+    position = number_of(request.POST.get("position", ""))
+    if position is None:
+        raise InvalidInput("The position is not a number.", hint="Reload the page.")
+    reads_on = request.POST.get("reads_on") == "1"
+    pages = Document.objects.filter(source=source).values_list("page_count", flat=True)
+    length = source.video.duration if source.video else pages.first() or 0
+    reading_progress.keep(request.user, item, position=position, length=length, reads_on=reads_on)
+    return HttpResponse(status=204)
