@@ -110,7 +110,7 @@ def seconds_left(scope: Scope, now: Activity) -> float | None:
     videos = _videos_to_fetch(scope, now)
     if videos is None or length is None:
         return None
-    return max((fetched + videos * length) / pace, videos * conf.pacing_seconds())
+    return float(max((fetched + videos * length) / pace, videos * conf.pacing_seconds()))
 
 
 def _being_indexed() -> list[IndexedText]:

@@ -163,7 +163,7 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     refused: list[AddResult] = []
     values["files"] = []
     for file in captions:
-        error = None if is_single else too_large(file)
+        error: KnowledgeBaseError | None = None if is_single else too_large(file)
         if not caption_files.is_candidate(file.name or ""):
             error = caption_files.no_transcript()
         if error:

@@ -154,8 +154,8 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
             detail=source.title if source else "",
             is_question=True,
         )
-        name = str(_("Search and ask"))
-        yield DestinationGroup(name=name, places=(search, ask), has_questions=True)
+        heading = _("Search and ask")
+        yield DestinationGroup(name=heading, places=(search, ask), has_questions=True)
     for name, group in places.items():
         if rest := tuple(place for place in group if place not in named):
             yield DestinationGroup(name=str(name), places=rest)

@@ -159,7 +159,7 @@ def test_the_clip_of_an_expired_link_is_deleted_and_cut_again_once_it_is_renewed
     link = share(scope, owner, make_talk(collection))
     retention.clear()
     (address,) = files_of(link)
-    expire(link)
+    expire()
     assert Client().get(address).status_code == 404
     retention.clear()
     assert not SharedClip.objects.exists()
