@@ -70,11 +70,11 @@ def add(
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
-    Raises ``DocumentTooLarge``, ``DocumentUnknown``, and ``InvalidInput`` for an empty file.
+    Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``DocumentEncrypted`` for a file of an office
+    program with a password, and ``InvalidInput`` for an empty file.
     """
     name = clean_name(name)
-    file.seek(0)
-    format = recognition.recognise(file.read(recognition.HEAD), name)
+    format = recognition.recognise(recognition.read_head(file), name)
     digest, size = _measure(file)
     with transaction.atomic():
         key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
@@ -105,10 +105,7 @@ def add(
 
 def is_document(file: IO[bytes], name: str) -> bool:
     """Whether a file is a document rather than captions; rewinds it."""
-    file.seek(0)
-    head = file.read(recognition.HEAD)
-    file.seek(0)
-    return recognition.is_document(head, name)
+    return recognition.is_document(recognition.read_head(file), name)
 
 
 def clean_name(name: str) -> str:
@@ -304,6 +301,8 @@ class _Extraction:
         for page in batch:
             self.survey.add(page)
             start = self.end + self._gap(page) if page.text else self.end
+            if page.blocks and page.blocks[0].boundary:
+                self.heading = ""  # it begins a section of its own
             if page.text:
                 self.end, self.tail = start + len(page.text), page.text[-1:]
             blocks = [
