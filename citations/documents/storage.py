@@ -26,7 +26,7 @@ from citations.providers import languages
 from citations.readers import recognition
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pagination import open_document
-from citations.readers.pdf.reader import has_bookmarks
+from citations.readers.pdf.sections import has_bookmarks
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
 from transcripts.core.audit import Action

@@ -102,7 +102,8 @@ def recognise(head: bytes, name: str) -> DocumentFormat:
         _refuse_foreign(head)
     if by_name and is_by_name:
         cause = f"Its name ends in {_suffix(name)}, but it is no {by_name.name}."
-        raise DocumentUnknown(cause if head else "It is empty.")
+        hint = _EXPORT_HINT if head.startswith(ARCHIVE) else None
+        raise DocumentUnknown(cause if head else "It is empty.", hint=hint)
     text = head.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         text = text.removeprefix(mark)
