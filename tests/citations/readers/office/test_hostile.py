@@ -99,7 +99,7 @@ def test_office_files_are_recognised_whatever_they_are_called(name: str) -> None
         epub({}),
         epub({"a.xhtml": ""}, parts={"META-INF/container.xml": "<x/>"}),
         zipped({"mimetype": "application/vnd.oasis.opendocument.text"}),
-        docx("<w:sdt>" * 30_000 + "</w:sdt>" * 30_000),
+        docx("<w:ins>" * 30_000 + "</w:ins>" * 30_000),
         odt("<text:section>" * 30_000 + "</text:section>" * 30_000),
     ],
     ids=[
