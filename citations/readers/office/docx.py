@@ -83,7 +83,8 @@ class _Document:
 
     def _add_control(self, element: Element) -> None:
         gallery = child(element, "sdtPr", "docPartObj", "docPartGallery")
-        if attribute(gallery, "val") != "Table of Contents":
+        is_empty = child(element, "sdtPr", "showingPlcHdr") is not None  # it says what to enter
+        if attribute(gallery, "val") != "Table of Contents" and not is_empty:
             self._add_each(child(element, "sdtContent"))
 
     def _add_chosen(self, element: Element) -> None:

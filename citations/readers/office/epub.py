@@ -90,6 +90,7 @@ class _Book:
             raise DocumentBroken("The book does not say in which order its files are read.")
         self._refuse_protected()
         self.omitted: Counter[str] = Counter()
+        self.missing = 0  # files of the spine
         ncx = items.get(attribute(spine, "toc"))
         nav = next((item for item in items.values() if "nav" in item.properties), None)
         self.entries, self.left_out = self._navigation(nav, ncx)
@@ -130,7 +131,9 @@ class _Book:
         for item in self.files:
             if item.name in self.left_out:
                 continue
-            if item.media_type in _PAGES:
+            if item.name not in self.archive:
+                self.missing += 1
+            elif item.media_type in _PAGES:
                 yield from self._file(item.name, by_file[item.name], levels)
             else:
                 self.omitted[omissions.PICTURE] += item.media_type.startswith("image/")
@@ -174,6 +177,8 @@ class _Book:
             notes.append(
                 "This book fixes where its words stand on pages, and is read without its layout."
             )
+        if self.missing:
+            notes.append(f"Files that this book names, and that it does not have: {self.missing}.")
         return " ".join((*notes, omissions.note_of(self.omitted))).strip()
 
 

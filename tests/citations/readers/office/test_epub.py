@@ -77,3 +77,16 @@ def test_a_fixed_layout_is_told(tmp_path: Path) -> None:
     assert read(epub({"a.xhtml": "<p>A</p>"}, metadata=about), tmp_path).facts.note == (
         "This book fixes where its words stand on pages, and is read without its layout."
     )
+
+
+def test_a_file_that_the_spine_names_and_the_book_lacks_is_told(tmp_path: Path) -> None:
+    package = "".join(
+        (
+            "<package><manifest><item id='a' href='a.xhtml' media-type='text/html'/>",
+            "<item id='b' href='b.xhtml' media-type='text/html'/></manifest>",
+            "<spine><itemref idref='a'/><itemref idref='b'/></spine></package>",
+        )
+    )
+    opened = read(epub({"a.xhtml": "<p>A</p>"}, parts={"OEBPS/book.opf": package}), tmp_path)
+    assert text_of(opened) == "A"
+    assert opened.facts.note == "Files that this book names, and that it does not have: 1."
