@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -50,10 +50,13 @@ class ParserEnded(Exception):
 # The process that needs the answer
 
 
-def run(program: Path, source: IO[bytes], kind: str, *, seconds: int) -> Iterator[Any]:
-    """Return the lines that the program wrote of a seekable file.
+def run(
+    program: Path, source: IO[bytes], kind: str, *, seconds: int
+) -> tuple[dict[str, Any], Generator[Any, None, None]]:
+    """Return the first line that the program wrote of a seekable file, and the others.
 
-    Raises ``ParserEnded``, and the error with which the program refuses the file.
+    They are in a file, which is closed after the last one, or with them. Raises ``ParserEnded``,
+    and the error with which the program refuses the file.
     """
     output = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
     exit_code = _parse(program, source, output, kind, seconds)
@@ -63,7 +66,14 @@ def run(program: Path, source: IO[bytes], kind: str, *, seconds: int) -> Iterato
         output.close()
         raise ParserEnded
     output.seek(0)
-    return _lines(output)
+    lines = _lines(output)
+    try:
+        head: dict[str, Any] = next(lines, {})
+        _raise_refusal(head)
+    except Exception:
+        lines.close()
+        raise
+    return head, lines
 
 
 def _parse(program: Path, source: IO[bytes], output: IO[bytes], kind: str, seconds: int) -> int:
@@ -93,13 +103,12 @@ def _environment() -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _lines(output: IO[bytes]) -> Iterator[Any]:
+def _lines(output: IO[bytes]) -> Generator[Any, None, None]:
     with output:
         yield from map(json.loads, output)
 
 
-def raise_refusal(line: Mapping[str, Any]) -> None:
-    """Raise the error that a first line is, if it is one."""
+def _raise_refusal(line: Mapping[str, Any]) -> None:
     if refusal := _REFUSALS.get(str(line.get("refused"))):
         raise refusal(str(line["message"])[:MAX_FACT], hint=str(line["hint"])[:MAX_FACT])
 

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from citations.errors import DocumentBroken
 from citations.readers import plain_text
@@ -55,12 +55,11 @@ def parse_markup(
     with tempfile.TemporaryFile() as source:
         source.write(text.encode(errors="replace"))
         try:
-            lines = run(PROGRAM, source, kind, seconds=seconds)
+            facts, lines = run(PROGRAM, source, kind, seconds=seconds)
         except ParserEnded:
             raise MarkupTooComplex(
                 "It cannot be parsed: it is too large or nested too deeply."
             ) from None
-    facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (
         MarkupBlock(clean(text), level, clean(html)) for level, text, html in lines
     )

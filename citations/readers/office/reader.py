@@ -1,12 +1,13 @@
 """Files of office programs, and EPUB: a child process reads them (see ``worker``)."""
 
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from citations.errors import DocumentBroken
 from citations.readers.pagination import MarkupBlock, OpenDocument, paginate, paginate_slides
-from citations.readers.parser_process import SECONDS, ParserEnded, raise_refusal, run
+from citations.readers.parser_process import SECONDS, ParserEnded, run
 from citations.readers.plain_text import clean
 
 PROGRAM = Path(__file__).with_name("worker.py")
@@ -27,20 +28,20 @@ def read(
     """
     with path.open("rb") as file:
         try:
-            lines = run(PROGRAM, file, kind, seconds=seconds)
+            head, lines = run(PROGRAM, file, kind, seconds=seconds)
         except ParserEnded:
             raise ArchiveTooComplex(
                 "It cannot be read: it is too large or nested too deeply."
             ) from None
-    head: dict[str, Any] = next(lines, {})
-    raise_refusal(head)
-    facts = {name: clean(str(value)) for name, value in head.items()}
-    pieces = (MarkupBlock(clean(text), level, clean(html), *n) for level, text, html, *n in lines)
-    if slides := facts.pop("pages", ""):
-        return paginate_slides(
-            pieces, count=int(slides), most_pages=most_pages, first=first, **facts
+    with closing(lines):
+        facts = {name: clean(str(value)) for name, value in head.items()}
+        pieces = (
+            MarkupBlock(clean(text), level, clean(html), *n) for level, text, html, *n in lines
         )
-    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+        if slides := facts.pop("pages", ""):
+            count = int(slides)
+            return paginate_slides(pieces, count=count, most_pages=most_pages, first=first, **facts)
+        return paginate(pieces, most_pages=most_pages, first=first, **facts)
 
 
 read_docx: Final = partial(read, "docx")
