@@ -28,7 +28,7 @@ class Relation(NamedTuple):
     part: str
 
 
-class Archive:
+class Package:
     """The parts of an archive by name. Reading them raises ``DocumentBroken`` for what is damaged,
     ``DocumentEncrypted``, and ``DocumentTooLarge`` for more bytes than ``MAX_TOTAL``.
     """
@@ -117,7 +117,7 @@ def _within(part: IO[bytes], path: tuple[str, ...]) -> Iterator[Element]:
             continue
         open_elements.pop()
         if len(open_elements) == len(path) and path == tuple(
-            local(one.tag) for one in open_elements
+            local(part.tag) for part in open_elements
         ):
             yield element
             open_elements[-1].remove(element)
@@ -167,4 +167,4 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 def descendants(element: Element, *names: str) -> Iterator[Element]:
     """Yield the elements within one, at any depth, that have one of these names."""
-    return (one for one in element.iter() if local(one.tag) in names)
+    return (part for part in element.iter() if local(part.tag) in names)

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from citations.readers.markup.walker import Piece, pieces_of
 from citations.readers.office import equations, omissions, packaging
-from citations.readers.office.archive import Archive, attribute, child, descendants, local, parts
+from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
 from citations.readers.office.blocks import Blocks
 from citations.readers.office.numbering import Numbering, written
 from citations.readers.office.styles import ParagraphStyle, list_of, outline_level, read_styles
@@ -24,7 +24,7 @@ _MARKS: Final = {"b": "strong", "i": "em"}
 _RAISED: Final = {"superscript": "sup", "subscript": "sub"}
 
 
-def read(archive: Archive) -> tuple[dict[str, str], Iterator[Piece]]:
+def read(archive: Package) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return a document's facts, and its pieces."""
     document = _Document(archive, packaging.main_part(archive))
     segments = [*document.segments()]
@@ -37,7 +37,7 @@ def read(archive: Archive) -> tuple[dict[str, str], Iterator[Piece]]:
 
 @dataclass(slots=True)
 class _Document:
-    archive: Archive
+    archive: Package
     part: str
     omitted: Counter[str] = field(default_factory=Counter)
     title: str = ""

@@ -18,7 +18,7 @@ from citations.readers.headings import key_of
 from citations.readers.markup.walker import Piece, Walker
 from citations.readers.office import navigation, omissions
 from citations.readers.office.archive import (
-    Archive,
+    Package,
     attribute,
     child,
     descendants,
@@ -51,7 +51,7 @@ class _Item(NamedTuple):
     properties: tuple[str, ...]
 
 
-def read(archive: Archive) -> tuple[dict[str, str], Iterator[Piece]]:
+def read(archive: Package) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return a book's facts, and its pieces. Raises ``DocumentBroken``, ``DocumentEncrypted``."""
     rootfile = next(descendants(archive.xml("META-INF/container.xml"), "rootfile"), None)
     package_name = attribute(rootfile, "full-path")
@@ -73,7 +73,7 @@ def _facts(package: Element) -> dict[str, str]:
 
 
 class _Book:
-    def __init__(self, archive: Archive, name: str, package: Element) -> None:
+    def __init__(self, archive: Package, name: str, package: Element) -> None:
         self.archive, self.package = archive, package
         items = {
             attribute(row, "id"): _Item(

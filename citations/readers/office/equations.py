@@ -36,7 +36,7 @@ def _convert(element: Element, depth: int) -> str:
 
 def _symbols(element: Element) -> str:
     """Return all symbols within an element, one after another."""
-    text = "".join(one.text or "" for one in descendants(element, "t"))
+    text = "".join(symbol.text or "" for symbol in descendants(element, "t"))
     return f"<mi>{escape(text)}</mi>" if text.strip() else ""
 
 

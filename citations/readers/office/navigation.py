@@ -25,9 +25,9 @@ def of_nav(html: str, name: str) -> list[Entry]:
     """Return the entries of a navigation document (EPUB 3) with this name in the archive."""
     tree = LexborHTMLParser(html)
     navs = tree.css("nav")
-    nav = next((one for one in navs if "toc" in _types(one)), None)
-    found = _links(nav, name) if nav else iter(())
-    return [entry for entry, _ in zip(found, range(MAX_ENTRIES), strict=False)]
+    nav = next((element for element in navs if "toc" in _types(element)), None)
+    entries = _links(nav, name) if nav else iter(())
+    return [entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False)]
 
 
 def landmarks(html: str, name: str, *types: str) -> set[str]:
@@ -41,8 +41,8 @@ def landmarks(html: str, name: str, *types: str) -> set[str]:
 
 def of_ncx(root: Element, name: str) -> list[Entry]:
     """Return the entries of an NCX (EPUB 2) with this name in the archive."""
-    found = _points(child(root, "navMap"), name, 1)
-    return [entry for entry, _ in zip(found, range(MAX_ENTRIES), strict=False)]
+    entries = _points(child(root, "navMap"), name, 1)
+    return [entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False)]
 
 
 def _types(node: LexborNode) -> list[str]:

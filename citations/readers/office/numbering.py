@@ -41,7 +41,7 @@ def written(number: int, format: str) -> str:
 
 
 @dataclass(slots=True)
-class Level:
+class ListLevel:
     """How a level of a list is numbered; ``text`` has places such as %1."""
 
     format: str = "bullet"
@@ -53,14 +53,14 @@ class Level:
 class Numbering:
     """The lists of a Word document, which count their items. ``lists`` has levels by list."""
 
-    lists: dict[str, list[Level]] = field(default_factory=dict)
+    lists: dict[str, list[ListLevel]] = field(default_factory=dict)
     same: dict[str, str] = field(default_factory=dict)  # the definition that lists count together
     _counts: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def read(cls, root: Element) -> "Numbering":
         """Read the part ``numbering.xml``."""
-        definitions: dict[str, list[Level]] = {}
+        definitions: dict[str, list[ListLevel]] = {}
         numbering = cls()
         for element in root:
             name = local(element.tag)
@@ -76,9 +76,9 @@ class Numbering:
                 numbering.same[own] = own if restarts else of
         return numbering
 
-    def format_of(self, list_id: str, level: int) -> Level:
+    def format_of(self, list_id: str, level: int) -> ListLevel:
         levels = self.lists.get(list_id, [])
-        return levels[level] if level < len(levels) else Level()
+        return levels[level] if level < len(levels) else ListLevel()
 
     def next_label(self, list_id: str, level: int) -> str:
         """Count an item and return what is written before it, such as “2.1”; "" for a bullet."""
@@ -96,18 +96,18 @@ class Numbering:
         return _PLACE.sub(lambda place: self._part(int(place[1]) - 1, levels, counts), own.text)
 
     @staticmethod
-    def _part(level: int, levels: list[Level], counts: list[int]) -> str:
+    def _part(level: int, levels: list[ListLevel], counts: list[int]) -> str:
         known = 0 <= level < min(len(counts), len(levels))
         return written(counts[level], levels[level].format) if known else ""
 
 
-def _levels(definition: Element) -> list[Level]:
-    levels = [Level() for _ in range(LEVELS)]
+def _levels(definition: Element) -> list[ListLevel]:
+    levels = [ListLevel() for _ in range(LEVELS)]
     for element in definition:
         number = attribute(element, "ilvl")
         if local(element.tag) == "lvl" and number.isdigit() and int(number) < LEVELS:
             start = attribute(child(element, "start"), "val")
-            levels[int(number)] = Level(
+            levels[int(number)] = ListLevel(
                 attribute(child(element, "numFmt"), "val", "decimal"),
                 attribute(child(element, "lvlText"), "val"),
                 int(start) if start.isdigit() and len(start) < 6 else 1,

@@ -14,7 +14,7 @@ from citations.errors import DocumentEncrypted
 from citations.readers.markup.walker import Piece, pieces_of
 from citations.readers.office import omissions
 from citations.readers.office.archive import (
-    Archive,
+    Package,
     attribute,
     child,
     descendants,
@@ -39,7 +39,7 @@ _MAX_SPACES: Final = 100
 _TAGS: Final = {"bold": "strong", "italic": "em", "super": "sup", "sub": "sub"}
 
 
-def read(archive: Archive) -> tuple[dict[str, str], Iterator[Piece]]:
+def read(archive: Package) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return a document's facts, and its pieces. Raises ``DocumentEncrypted``."""
     manifest = archive.optional_xml("META-INF/manifest.xml")
     if next(descendants(manifest, "encryption-data"), None) is not None:
@@ -53,7 +53,7 @@ def read(archive: Archive) -> tuple[dict[str, str], Iterator[Piece]]:
     )
 
 
-def _facts(archive: Archive) -> dict[str, str]:
+def _facts(archive: Package) -> dict[str, str]:
     rows = parts(child(archive.optional_xml("meta.xml"), "meta"))
     said = {local(row.tag): (row.text or "").strip() for row in rows}
     return {fact: said[name] for name, fact in _PROPERTIES.items() if said.get(name)}
@@ -100,7 +100,7 @@ def _tags(properties: Element | None) -> list[str]:
 
 @dataclass(slots=True)
 class _Document:
-    archive: Archive
+    archive: Package
     omitted: Counter[str] = field(default_factory=Counter)
     title: str = ""
     _blocks: Blocks = field(default_factory=Blocks)
@@ -284,8 +284,8 @@ class _Document:
         root = child(element, "math")
         root = root if root is not None else self.archive.optional_xml(name)
         if local(root.tag) == "math":
-            for one in root.iter():
-                one.tag = local(one.tag)
+            for part in root.iter():
+                part.tag = local(part.tag)
             return tostring(root, encoding="unicode")
         is_chart = next(descendants(root, "chart"), None) is not None
         self.omitted[omissions.CHART if is_chart else omissions.EMBEDDED] += 1

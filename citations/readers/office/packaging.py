@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from citations.errors import DocumentBroken
-from citations.readers.office.archive import Archive, attribute, child, descendants, local, parts
+from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
 
 _PROPERTIES: Final = {  # the last one that is there tells a fact
     "title": "title",
@@ -17,21 +17,21 @@ _PROPERTIES: Final = {  # the last one that is there tells a fact
 }
 
 
-def main_part(archive: Archive) -> str:
+def main_part(archive: Package) -> str:
     """Return the name of the part with the document. Raises ``DocumentBroken`` without one."""
     if part := archive.related("", "officeDocument"):
         return part
     raise DocumentBroken("The archive that the file is has no document in it.")
 
 
-def core_facts(archive: Archive) -> dict[str, str]:
+def core_facts(archive: Package) -> dict[str, str]:
     """Return what the core properties say: title, author, language, and the last change."""
     root = archive.optional_xml(archive.related("", "core-properties") or "docProps/core.xml")
     said = {local(element.tag): (element.text or "").strip() for element in root}
     return {fact: said[name] for name, fact in _PROPERTIES.items() if said.get(name)}
 
 
-def diagram_items(archive: Archive, part: str, element: Element) -> Iterator[str]:
+def diagram_items(archive: Package, part: str, element: Element) -> Iterator[str]:
     """Yield the texts of a diagram (SmartArt) as HTML, in the order in which they were written.
 
     ``element`` is the ``relIds`` within the part that shows it.
@@ -39,7 +39,7 @@ def diagram_items(archive: Archive, part: str, element: Element) -> Iterator[str
     relation = archive.relations(part).get(attribute(element, "dm"))
     data = archive.optional_xml(relation.part) if relation else Element("missing")
     for point in descendants(data, "pt"):
-        texts = (one.text or "" for body in parts(point, "t") for one in descendants(body, "t"))
+        texts = (run.text or "" for body in parts(point, "t") for run in descendants(body, "t"))
         if text := "".join(texts).strip():
             yield escape(text)
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from citations.readers.markup.walker import pieces_of
 from citations.readers.office import equations, omissions, packaging
-from citations.readers.office.archive import Archive, attribute, child, descendants, local, parts
+from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
 from citations.readers.office.blocks import Blocks
 
 _TITLES: Final = ("title", "ctrTitle")
@@ -24,7 +24,7 @@ _BULLETS: Final = ("buChar", "buAutoNum", "buBlip")
 _SHOWN_NUMBERS: Final = 8  # of hidden slides in a note
 
 
-def read(archive: Archive) -> tuple[dict[str, str], Iterator[tuple[int, str, str, int]]]:
+def read(archive: Package) -> tuple[dict[str, str], Iterator[tuple[int, str, str, int]]]:
     """Return a presentation's facts, and the pieces of its slides with the slides' numbers."""
     part = packaging.main_part(archive)
     relations = archive.relations(part)
@@ -59,7 +59,7 @@ def _note(hidden: list[str], has_notes: bool, omitted: Counter[str]) -> str:
 
 @dataclass(slots=True)
 class _Slide:
-    archive: Archive
+    archive: Package
     part: str
     omitted: Counter[str] = field(default_factory=Counter)
     is_hidden: bool = False
@@ -181,8 +181,8 @@ def _placeholder(shape: Element) -> str | None:
     """Return the type of a placeholder, "" where it has none, None for another shape."""
     for about in shape:
         if local(about.tag) in ("nvSpPr", "nvPicPr", "nvGraphicFramePr"):
-            found = child(about, "nvPr", "ph")
-            return attribute(found, "type") if found is not None else None
+            placeholder = child(about, "nvPr", "ph")
+            return attribute(placeholder, "type") if placeholder is not None else None
     return None
 
 
@@ -191,7 +191,7 @@ def _paragraphs(shape: Element) -> Iterator[Element]:
 
 
 def _is_item(kind: str | None, properties: Element | None) -> bool:
-    names = {local(one.tag) for one in parts(properties)}
+    names = {local(part.tag) for part in parts(properties)}
     if "buNone" in names:
         return False
     return kind in _BODY or bool(names & {*_BULLETS})

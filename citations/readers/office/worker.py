@@ -10,7 +10,7 @@ from typing import Final
 
 from citations.readers import parser_process
 from citations.readers.office import docx, epub, odt, pptx
-from citations.readers.office.archive import Archive
+from citations.readers.office.archive import Package
 from transcripts.core.errors import KnowledgeBaseError
 
 READERS: Final = {"docx": docx.read, "pptx": pptx.read, "odt": odt.read, "epub": epub.read}
@@ -21,7 +21,7 @@ def main() -> None:
     kind, seconds = sys.argv[1], int(sys.argv[2])
     parser_process.limit(seconds)
     try:
-        parser_process.answer(*READERS[kind](Archive(sys.stdin.buffer)))
+        parser_process.answer(*READERS[kind](Package(sys.stdin.buffer)))
     except KnowledgeBaseError as error:
         parser_process.refuse(error)
 

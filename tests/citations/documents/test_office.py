@@ -85,8 +85,8 @@ def test_a_quote_is_verified_on_its_slide_or_in_its_chapter(
 ) -> None:
     source = ingested(collection, data, "file")
     assert (source.kind, source.state, source.title) == (format.kind, State.READY, "On limits")
-    found = verification.verify(scope, "each weight moves a little against it")
-    assert found.is_enough
+    verified = verification.verify(scope, "each weight moves a little against it")
+    assert verified.is_enough
     page = Page.objects.get(document=source.pk, text__contains=SAID)
     assert page.number == (2 if format is PPTX else 1)
     [block] = [row for row in page.blocks if SAID in page.text[row[0] : row[1]]]

@@ -75,13 +75,14 @@ def test_words_notes_and_changes_are_read_as_they_are_shown(tmp_path: Path) -> N
 
 
 def test_tables_boxes_pictures_and_equations_are_read(tmp_path: Path) -> None:
-    math = '<math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mi>a</mi><mi>b</mi></mfrac></math>'
+    fraction = "<mfrac><mi>a</mi><mi>b</mi></mfrac>"
+    math = f'<math xmlns="http://www.w3.org/1998/Math/MathML">{fraction}</math>'
     chart = "<office:document-content xmlns:office='o' xmlns:c='c'><c:chart/>"
     text = (
         "<table:table><table:table-header-rows><table:table-row><table:table-cell><text:p>Tea"
         "</text:p></table:table-cell></table:table-row></table:table-header-rows><table:table-row>"
-        "<table:table-cell><text:p>Green</text:p></table:table-cell></table:table-row></table:table>"
-        "<text:p>As <draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></text:p>"
+        "<table:table-cell><text:p>Green</text:p></table:table-cell></table:table-row>"
+        "</table:table><text:p>As <draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></text:p>"
         "<text:p><draw:frame><draw:text-box><text:p>In a box.</text:p></draw:text-box></draw:frame>"
         "<draw:custom-shape><text:p>In a shape.</text:p></draw:custom-shape></text:p>"
         "<text:p><draw:frame><draw:image/><svg:desc>A red fox</svg:desc></draw:frame>"
