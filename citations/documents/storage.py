@@ -26,7 +26,7 @@ from citations.providers import languages
 from citations.readers import recognition
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pagination import open_document
-from citations.readers.pdf.reader import has_bookmarks
+from citations.readers.pdf.sections import has_bookmarks
 from transcripts.adding.files import readable
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
@@ -73,11 +73,11 @@ def add(
     ``url`` is where it was fetched.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
-    Raises ``DocumentTooLarge``, ``DocumentUnknown``, and ``InvalidInput`` for an empty file.
+    Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``DocumentEncrypted`` for a file of an office
+    program with a password, and ``InvalidInput`` for an empty file.
     """
     name = clean_name(name)
-    file.seek(0)
-    format = recognition.recognise(file.read(recognition.HEAD), name)
+    format = recognition.recognise(recognition.read_head(file), name)
     digest, size = _measure(file)
     with transaction.atomic():
         key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
@@ -109,10 +109,7 @@ def add(
 
 def is_document(file: IO[bytes], name: str) -> bool:
     """Whether a file is a document rather than captions; rewinds it."""
-    file.seek(0)
-    head = file.read(recognition.HEAD)
-    file.seek(0)
-    return recognition.is_document(head, name)
+    return recognition.is_document(recognition.read_head(file), name)
 
 
 def clean_name(name: str) -> str:
@@ -316,6 +313,8 @@ class _Extraction:
         for page in batch:
             self.survey.add(page)
             start = self.end + self._gap(page) if page.text else self.end
+            if page.blocks and page.blocks[0].boundary:
+                self.heading = ""  # it begins a section of its own
             if page.text:
                 self.end, self.tail = start + len(page.text), page.text[-1:]
             blocks = [

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from citations.models import Page, Source, State
 from tests import template
+from tests.citations.readers.office.archives import docx, epub, odt, paragraph, pptx, shape, slide
 from tests.citations.readers.pdf.bombs import page
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
@@ -288,6 +289,22 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
     hits = kb("search", "walruses", "--mode", "words", "--json").json["passages"]
     assert [(row["title"], row["page"]) for row in hits] == [("prose", 1)]
+
+
+def test_office_documents_and_books_of_a_folder_are_added_and_found(kb: Kb, tmp_path: Path) -> None:
+    made = {
+        "a.docx": docx(paragraph(PROSE)),
+        "b.pptx": pptx([slide(), slide(shape(PROSE))]),
+        "c.odt": odt(f"<text:p>{PROSE}</text:p>"),
+        "d.epub": epub({"one.xhtml": f"<p>{PROSE}</p>"}),
+        "~$a.docx": b"\x05Somebody",  # Word has the file open
+    }
+    for name, data in made.items():
+        (tmp_path / name).write_bytes(data)
+    report = kb("add", tmp_path, "--json").json
+    assert (len(report["documents"]), report["problems"]) == (4, [])
+    hits = kb("search", "walruses", "--mode", "words", "--kind", "pptx", "--json").json["passages"]
+    assert [row["page"] for row in hits] == [2]
 
 
 def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(
