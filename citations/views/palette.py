@@ -155,7 +155,7 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
             is_question=True,
         )
         heading = _("Search and ask")
-        yield DestinationGroup(name=heading, places=(search, ask), has_questions=True)
+        yield DestinationGroup(name=str(heading), places=(search, ask), has_questions=True)
     for name, group in places.items():
         if rest := tuple(place for place in group if place not in named):
             yield DestinationGroup(name=str(name), places=rest)
