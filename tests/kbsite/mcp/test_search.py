@@ -91,7 +91,7 @@ def test_a_document_is_named_by_its_pages(shelf: Shelf) -> None:
         ({"endTime": 5}, {"Learning"}),
         ({"startTime": 10, "endTime": 19}, {"Baking"}),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_a_search_is_narrowed(
     shelf: Shelf, talks: list[Source], narrowed: dict[str, Any], expected: set[str]
