@@ -28,8 +28,8 @@ from tests.makers import make_user
 from tests.model_standin import ModelStandIn
 from tests.web_standin import Web
 from tests.youtube_standin import YouTubeStandIn
-from transcripts.core import audit
-from transcripts.core.audit import Actor
+from transcripts.core import actors
+from transcripts.core.actors import Actor
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
 from transcripts.youtube.guard import LOOPBACK_VARIABLE
@@ -174,7 +174,7 @@ def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[No
 @pytest.fixture(autouse=True)
 def nobody_acts() -> None:
     """Forget who acted last: a request that a test made by itself has no response that does."""
-    audit.resolve_with(Actor)
+    actors.resolve_with(Actor)
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,9 @@ from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts.adding import acquisition
 from transcripts.adding.storage import clean_tags
-from transcripts.core import audit, clock, deleting
-from transcripts.core.audit import Action, Actor
+from transcripts.core import actors, audit, clock, deleting
+from transcripts.core.actors import Actor
+from transcripts.core.audit import Action
 from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.scope import Scope
 from transcripts.library import collections
@@ -280,7 +281,7 @@ def carry_out(deletion: Deletion) -> None:
             return
         name = deletion.created_by.get_username() if deletion.created_by else ""
         actor = Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
-        with audit.acting(actor):
+        with actors.acting(actor):
             for video in Video.objects.filter(deletion=deletion.uuid):
                 collections.delete_video(video)
             for source in Source.objects.filter(deletion=deletion.uuid, video=None):
@@ -293,7 +294,7 @@ def carry_out(deletion: Deletion) -> None:
 
 
 def _begin(rows: Sequence[Deletable], *, total: int, by: User | None) -> Deletion:
-    actor = audit.current()
+    actor = actors.current()
     with transaction.atomic():
         deletion = Deletion.objects.create(
             created_by=by,

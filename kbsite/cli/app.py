@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kbsite import garbage
 from kbsite.cli import terminal
-from transcripts.core.audit import Actor, acting
+from transcripts.core.actors import Actor, acting
 
 
 class CommandEntry(NamedTuple):

@@ -21,7 +21,7 @@ from kbsite.errors import DATABASE_ERRORS
 from kbsite.middleware.responses import NOT_KEPT
 from kbsite.oauth import audience
 from transcripts.core.access import AccessLevel, InsufficientScope
-from transcripts.core.audit import Actor, acting
+from transcripts.core.actors import Actor, acting
 from transcripts.core.errors import DatabaseLost, NotSignedIn
 from transcripts.core.locks import release_connection
 
