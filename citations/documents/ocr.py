@@ -55,6 +55,12 @@ def results_of(document: Document) -> StoredOcr | None:
     return StoredOcr(document.pk, last) if last else None
 
 
+def score_of(document: Document, number: int) -> float:
+    """Return how sure OCR is of a page, 0 of one that it has not read."""
+    read = OcrResult.objects.filter(document=document, number=number, is_readable=True)
+    return read.values_list("score", flat=True).first() or 0.0
+
+
 def request(source: Source) -> None:
     """Have the pages of a source read that need OCR; the caller sends the source to the workers.
 

@@ -100,13 +100,15 @@ def add_documents(
     documents: Sequence[FoundFile],
     metadata: SidecarMetadata,
     progress: TaskProgress,
+    *,
+    by_ocr: bool = False,
 ) -> Iterator[Result]:
     """Store documents, unread; yield the result for each."""
     for file in _tracked(documents, progress):
         try:
             with _opened(file.path) as stream:
                 result: AddedDocument | KnowledgeBaseError = document_storage.add(
-                    collection, stream, name=file.name, **metadata._asdict()
+                    collection, stream, name=file.name, by_ocr=by_ocr, **metadata._asdict()
                 )
         except KnowledgeBaseError as error:
             result = error

@@ -154,7 +154,9 @@ def _add_paths(
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
     results = chain(
         add_files.add_captions(collection, gathered.captions, metadata, progress),
-        add_files.add_documents(collection, gathered.documents, metadata, progress),
+        add_files.add_documents(
+            collection, gathered.documents, metadata, progress, by_ocr=options.ocr
+        ),
         add_files.add_media(collection, gathered.media, progress),
     )
     for file, result in results:

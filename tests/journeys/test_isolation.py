@@ -178,6 +178,7 @@ PAGES = [
     Door("POST", "sources/<uuid:source_id>/index/"),
     Door("POST", "sources/<uuid:source_id>/opened/", "note"),
     Door("POST", "sources/<uuid:source_id>/first/"),
+    Door("POST", "sources/<uuid:source_id>/ocr/", "thing", {"stop": "1"}),
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/guide/"),
     Door("GET", "sources/<uuid:source_id>/outline/"),
@@ -293,6 +294,8 @@ OPERATIONS = [
     Door("GET", "api/v1/youtube", "list"),
     Door("GET", "api/v1/search", "list"),
     Door("POST", "api/v1/sources/<source_id>/index"),
+    Door("POST", "api/v1/sources/<source_id>/ocr"),
+    Door("DELETE", "api/v1/sources/<source_id>/ocr"),
     Door("GET", "api/v1/sources/<source_id>/guide"),
     Door("DELETE", "api/v1/sources/<source_id>"),
     Door(
@@ -588,14 +591,14 @@ class House:
             filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(
                 f"<uuid:{name}_id>", str(ids[name])
             )
-        if any(part in door.route for part in ("/pages/", "/contents/", "/file/")):
+        if any(part in door.route for part in ("/pages/", "/contents/", "/file/", "/ocr/")):
             filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace(
                 "<int:number>", "1"
             )
         if (door.method, door.route) == (
             "DELETE",
             "api/v1/sources/<source_id>",
-        ):  # a recording goes with its video alone
+        ) or door.route.endswith("/ocr"):  # a recording goes with its video alone
             filled = filled.replace("<source_id>", str(ids["book"]))
         for gap in ("(?P<uuid>[0-9a-f-]{36})", "<uuid:source_id>", "<source_id>"):
             filled = filled.replace(gap, str(ids["source"]))
@@ -766,7 +769,7 @@ def make_book(shelf: Collection) -> Source:
         "page_count": 1,
     }
     outline = [[1, SECRET, 1], [2, SECRET, 1]]
-    document = Document.objects.create(source=book, outline=outline, **about)
+    document = Document.objects.create(source=book, outline=outline, unread_pages=[1], **about)
     DocumentPart.objects.create(document=document, ordinal=0, data=data)
     Page.objects.create(
         document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]]

@@ -38,12 +38,14 @@ SETTINGS: Final = {
     "Global.max_side_len": 20_000,  # only detection works on a smaller picture
     "Global.text_score": 0.0,  # who asks decides what is good enough
     "Global.use_cls": False,
+    "Global.return_word_box": True,
+    "Global.return_single_char_box": True,
     "Det.limit_type": "max",
     "Det.limit_side_len": DETECTION_SIDE,
     "Rec.rec_batch_num": 1,  # more take a gigabyte and no less time
 }
 
-Line = tuple[str, float, float, float, list[tuple[int, int]]]
+Line = tuple[str, float, float, float, float, list[tuple[int, int]]]
 
 
 def main() -> None:
@@ -94,7 +96,7 @@ def _answer(engine: RapidOCR, request: dict[str, Any]) -> None:
 def _read(engine: RapidOCR, path: str) -> dict[str, Any]:
     with Image.open(path) as image:
         picture = numpy.asarray(image.convert("RGB"))[:, :, ::-1]
-    turn, result = _read_upright(engine, picture)
+    turn, result, blank = _read_upright(engine, picture)
     height, width = picture.shape[:2] if turn % 2 == 0 else picture.shape[1::-1]
     skew = _skew(result)
     return {
@@ -102,23 +104,39 @@ def _read(engine: RapidOCR, path: str) -> dict[str, Any]:
         "height": height,
         "turn": turn,
         "skew": skew,
+        "blank": blank,
         "engine": f"RapidOCR {version('rapidocr')}, {engine.cfg.Rec.ocr_version.value}"
         f" {engine.cfg.Rec.model_type.value}",
         "lines": list(_lines(result, (width / 2, height / 2), skew)),
     }
 
 
-def _read_upright(engine: RapidOCR, picture: Any) -> tuple[int, Any]:
-    """Read a picture; one whose lines run upwards, or hardly make words, turned until they do."""
-    best = engine(picture, return_word_box=True, return_single_char_box=True)
-    if not best.txts or (_mean(best) > GOOD and not _is_sideways(best)):
-        return 0, best
-    turns = (1, 3) if _is_sideways(best) else (2,)
-    tries = [(0, best)]
-    for turn in turns:
+def _read_upright(engine: RapidOCR, picture: Any) -> tuple[int, Any, int]:
+    """Read a picture; one whose lines run upwards, or hardly make words, turned until they do.
+
+    Return by how many quarter turns, what was read, and the number of lines without a letter.
+    """
+    result, blank = _recognise(engine, picture)
+    tries = [(0, result, blank)]
+    if not result.txts or (_mean(result) > GOOD and not _is_sideways(result)):
+        return tries[0]
+    for turn in (1, 3) if _is_sideways(result) else (2,):
         turned = numpy.ascontiguousarray(numpy.rot90(picture, turn))
-        tries.append((turn, engine(turned, return_word_box=True, return_single_char_box=True)))
-    return max(tries, key=lambda pair: (not _is_sideways(pair[1]), _mean(pair[1])))
+        tries.append((turn, *_recognise(engine, turned)))
+    return max(tries, key=lambda result: (not _is_sideways(result[1]), _mean(result[1])))
+
+
+def _recognise(engine: RapidOCR, picture: Any) -> tuple[Any, int]:
+    """Return what is read, and the number of lines that were found but have no letter."""
+    image, changes = engine.preprocess_img(picture)
+    detected, classified, recognised, crops = engine.run_ocr_steps(image, changes)
+    texts = recognised.txts or ()
+    blank = sum(
+        not text.strip() and _size(box)[0] > 2 * _size(box)[1]
+        for box, text in zip(detected.boxes if texts else (), texts, strict=True)
+    )
+    result = engine.build_final_output(picture, detected, classified, recognised, crops, changes)
+    return result, blank
 
 
 def _mean(result: Any) -> float:
@@ -171,8 +189,9 @@ def _lines(result: Any, centre: tuple[float, float], skew: float) -> Iterator[Li
             places.append((round(x1), round(x2)))
             middles.append((y1 + y2) / 2)
         if places:
-            height = _size(box)[1]
-            yield text, round(float(score), 3), round(median(middles), 1), round(height, 1), places
+            middle, (width, height) = median(middles), _size(box)
+            sizes = (round(value, 1) for value in (middle, width, height))
+            yield text, round(float(score), 3), *sizes, places
 
 
 if __name__ == "__main__":
