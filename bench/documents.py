@@ -30,14 +30,12 @@ def main() -> None:
     publish(
         "Long and large documents",
         f"{command()}: seconds until the last page is read, and the peak of the resident memory of"
-        " the reading process and of its largest child, by psutil. A child may take 1.5 GB of"
-        f" address space for PDF and 2 GB for HTML and Markdown, whatever the file. {machine()}.",
+        f" the reading process and of its largest child, by psutil. {machine()}.",
         table(("file", "bytes", "pages", "s", "MB, own", "MB, largest child"), rows()),
     )
 
 
 def rows() -> Iterator[Sequence[object]]:
-    """Make, read and delete each file."""
     with tempfile.TemporaryDirectory() as folder:
         for name, make in FILES.items():
             make(path := Path(folder) / name)

@@ -1,10 +1,9 @@
-"""OCR of ten pages that are made from known text: words read wrong, seconds and memory."""
+"""OCR of ten pages that are made from known text: words read wrong, seconds a page, memory."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Final
 
 from harness.environment import arguments, boot, command, machine
 
@@ -20,7 +19,7 @@ from citations.samples import TEXTBOOK
 from tests.citations.readers.pdf.papers import paper, photographed, write
 from tests.footprint import footprint
 
-KINDS: Final = {  # dots per inch, skew in degrees, columns, blur in pixels with noise
+KINDS = {  # dots per inch, skew in degrees, columns, blur in pixels with noise
     "300 dpi": (300, 0.0, 1, 0.0),
     "150 dpi": (150, 0.0, 1, 0.0),
     "200 dpi, skewed by 1.5°": (200, 1.5, 1, 0.0),
@@ -32,7 +31,7 @@ KINDS: Final = {  # dots per inch, skew in degrees, columns, blur in pixels with
 def main() -> None:
     arguments(__doc__)
     heads = ("page of 350 words", "font", "words wrong", "score", "s", "MB of the engine")
-    publish("Pages read by OCR", f"{command()}, {machine()}.", table(heads, rows()))
+    publish("Pages read by OCR", f"{command()}, {machine()}.", table(heads, rows(), left=2))
 
 
 def rows() -> Iterator[Sequence[object]]:
