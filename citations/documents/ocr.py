@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Max
 
 from citations.errors import NothingToRead, OcrFailed, PageImageBusy, SourceNotFound
@@ -20,6 +20,7 @@ from citations.readers.ocr import engine
 from citations.readers.page import named_pages
 from citations.readers.pdf import reader as pdf_reader
 from citations.readers.pdf.ocr_page import OcrPage
+from transcripts.core.errors import DatabaseLost
 
 STEP: Final = "reading pages by OCR"
 SURE: Final = 0.9  # a mean score below which a page is named
@@ -38,9 +39,12 @@ class StoredOcr:
     last: int  # primary key of the newest result
 
     def __call__(self, number: int) -> OcrPage | None:
-        result = OcrResult.objects.filter(
-            document=self.document, number=number, pk__lte=self.last
-        ).first()
+        """Return what was read on a page. Raises ``DatabaseLost``, lest the page count as lost."""
+        results = OcrResult.objects.filter(document=self.document, pk__lte=self.last)
+        try:
+            result = results.filter(number=number).first()
+        except (OperationalError, InterfaceError) as error:
+            raise DatabaseLost from error
         return OcrPage.of(result.page) if result else None
 
 
@@ -160,5 +164,5 @@ def _read_again(document: Document) -> None:
     """Have the document read from its first page on."""
     with transaction.atomic():
         Page.objects.filter(document=document).delete()
+        Document.objects.filter(pk=document.pk).update(read_by="", awaits_ocr=False)
         document.read_by, document.awaits_ocr = "", False
-        document.save(update_fields=["read_by", "awaits_ocr"])

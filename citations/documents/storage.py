@@ -299,7 +299,8 @@ class _Extraction:
             # So that another try reports again which pages are images.
             Page.objects.filter(document=self.document).delete()
             note = self._note(opened.facts)
-            hint = "" if opened.facts.note else None if self.survey.pictures else BLANK_HINT
+            is_told = opened.facts.note or self.tried
+            hint = "" if is_told else None if self.survey.pictures else BLANK_HINT
             raise DocumentWithoutText(
                 f"“{self.document.name}” has no text. {note}".rstrip(), hint=hint
             )
