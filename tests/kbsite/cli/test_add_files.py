@@ -3,8 +3,13 @@
 import zlib
 from pathlib import Path
 
+import pytest
+
 from citations.models import Page, Source, State
+from citations.readers.ocr import engine
+from citations.readers.pdf.ocr_page import OcrPage
 from tests.citations.readers.pdf.bombs import page
+from tests.citations.readers.pdf.papers import scanned
 from tests.kbsite.cli.conftest import Kb
 from transcripts.models import Video
 
@@ -37,6 +42,23 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
     hits = kb("search", "walruses", "--mode", "words", "--json").json["passages"]
     assert [(row["title"], row["page"]) for row in hits] == [("prose", 1)]
+
+
+def test_a_scan_is_read_by_ocr_when_asked_and_says_what_is_missing(
+    kb: Kb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = scanned(tmp_path / "scan.pdf", pages=1)
+    assert "`kb add --ocr FILE`" in kb("add", scan).out
+    monkeypatch.setattr(engine, "is_installed", lambda: False)
+    assert "pip install 'cuebase[ocr]'" in kb("add", "--ocr", scan, code=2).err
+    monkeypatch.setattr(engine, "is_installed", lambda: True)
+    said = [("words", 0.99, 100.0, 50.0, 20.0, [(10 * n, 10 * n + 9) for n in range(5)])]
+    read = OcrPage(width=600, height=800, engine="Stand-in 1", lines=said)
+    monkeypatch.setattr(engine, "read", lambda picture: read)
+    kb("add", "--ocr", scan)
+    assert Page.objects.get().text == "words"
+    source = Source.objects.get()
+    assert "Read by OCR (Stand-in 1), 99 % sure" in kb("show", source.uuid, code=None).err
 
 
 def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(
