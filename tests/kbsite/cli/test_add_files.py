@@ -48,9 +48,9 @@ def test_a_scan_is_read_by_ocr_when_asked_and_says_what_is_missing(
     kb: Kb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan = scanned(tmp_path / "scan.pdf", pages=1)
-    assert "`kb add --ocr FILE`" in kb("add", scan).out
+    assert "add --ocr FILE`" in kb("add", scan).err
     monkeypatch.setattr(engine, "is_installed", lambda: False)
-    assert "pip install 'cuebase[ocr]'" in kb("add", "--ocr", scan, code=2).err
+    assert "pip install 'cuebase[ocr]'" in kb("add", "--ocr", scan, code=8).err
     monkeypatch.setattr(engine, "is_installed", lambda: True)
     said = [("words", 0.99, 100.0, 50.0, 20.0, [(10 * n, 10 * n + 9) for n in range(5)])]
     read = OcrPage(width=600, height=800, engine="Stand-in 1", lines=said)
@@ -58,7 +58,7 @@ def test_a_scan_is_read_by_ocr_when_asked_and_says_what_is_missing(
     kb("add", "--ocr", scan)
     assert Page.objects.get().text == "words"
     source = Source.objects.get()
-    assert "Read by OCR (Stand-in 1), 99 % sure" in kb("show", source.uuid, code=None).err
+    assert "Read by OCR (Stand-in 1), 99 % sure" in kb("show", source.uuid, code=3).err
 
 
 def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(
