@@ -115,7 +115,7 @@ class OcrPage:
         lines = [line for line in read if line[1] >= LINE]
         usual = median(line[4] for line in lines) if lines else 1.0
         for text, _, middle, _, height, places in lines:
-            size = usual * STEP ** round(math.log(height / usual, STEP)) / BOX * scale[1]
+            size = usual * STEP ** math.trunc(math.log(height / usual, STEP)) / BOX * scale[1]
             middle *= scale[1]
             following = iter(places)
             left = right = places[0][0] if places else 0
