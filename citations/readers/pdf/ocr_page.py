@@ -1,6 +1,7 @@
 """A page as OCR has read it, as the characters that a text layer would have. Pure."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -19,8 +20,11 @@ MIN_PAIRS: Final = 20  # letters beside each other, by which a page is judged
 LINE: Final = 0.5  # a score below which a line is left out: speckles, drawings
 BOX: Final = 1.12  # height of a line's box in sizes of its letters
 BASE: Final = 0.25  # of a size, from the middle of a line down to its baseline
+FLAT: Final = 0.79  # of the height of a box: that of a line in which no letter descends
 STEP: Final = 1.25  # between sizes that differ: those of boxes vary with the letters in them
 SPACE: Final = 32
+
+_DESCENDING: Final = re.compile(r"[gjpqyçşţµ()\[\]{}|\u2e80-\uffff]")
 
 Line: TypeAlias = tuple[str, float, float, float, float, Sequence[Sequence[int]]]
 
@@ -113,9 +117,12 @@ class OcrPage:
         """Yield code, left, right, middle and size of the characters on the upright page."""
         read = self.lines if self.is_readable else ()
         lines = [line for line in read if line[1] >= LINE]
-        usual = median(line[4] for line in lines) if lines else 1.0
-        for text, _, middle, _, height, places in lines:
-            size = usual * STEP ** math.trunc(math.log(height / usual, STEP)) / BOX * scale[1]
+        usual = median(map(_height, lines)) if lines else 1.0
+        for line in lines:
+            text, _, middle, _, _, places = line
+            size = (
+                usual * STEP ** math.trunc(math.log(_height(line) / usual, STEP)) / BOX * scale[1]
+            )
             middle *= scale[1]
             following = iter(places)
             left = right = places[0][0] if places else 0
@@ -132,6 +139,11 @@ class OcrPage:
 OcrLookup: TypeAlias = Callable[[int], OcrPage | None]
 """Returns what OCR has read on a page, None of a page that it has not read. Equal ones return the
 same; they can be hashed."""
+
+
+def _height(line: Line) -> float:
+    """Return the height that a line's box has where letters of it descend."""
+    return line[4] if _DESCENDING.search(line[0]) else line[4] / FLAT
 
 
 def _distances(line: Line) -> tuple[list[float], list[float]]:

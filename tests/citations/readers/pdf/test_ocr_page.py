@@ -53,6 +53,13 @@ def test_characters_stand_where_the_unturned_page_has_them(
     assert text_of(read) == WORDS
 
 
+def test_a_line_in_larger_letters_is_a_heading_though_none_of_them_descends() -> None:
+    title = line("Momentum and rest", y=40, pitch=16)
+    low = (*title[:4], 1.6 * 0.79 * 22.0, title[5])
+    glyphs = page(low, line(WORDS), line(WORDS, y=130)).glyphs(500, 700)
+    assert [piece.is_heading for piece in compose(glyphs, lay_out(glyphs)).pieces] == [True, False]
+
+
 def test_lines_with_boxes_of_somewhat_other_heights_are_of_one_size() -> None:
     low = line(WORDS, y=130)
     read = page(line(WORDS), (*low[:4], 18.5, low[5]))
