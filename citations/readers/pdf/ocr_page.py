@@ -120,10 +120,8 @@ class OcrPage:
         usual = median(map(_height, lines)) if lines else 1.0
         for line in lines:
             text, _, middle, _, _, places = line
-            size = (
-                usual * STEP ** math.trunc(math.log(_height(line) / usual, STEP)) / BOX * scale[1]
-            )
-            middle *= scale[1]
+            step = math.trunc(math.log(_height(line) / usual, STEP))
+            size, middle = usual * STEP**step / BOX * scale[1], middle * scale[1]
             following = iter(places)
             left = right = places[0][0] if places else 0
             for letter in text:
