@@ -239,12 +239,16 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
     head = answer.head
     codes, styles, geometry = answer.blobs
-    size = {"width": head["width"], "height": head["height"]}
-    arrays = {"codes": array("I", codes), "styles": array("B", styles)}
-    glyphs = Glyphs(**size, **arrays, geometry=array("f", geometry))
+    glyphs = Glyphs(
+        width=head["width"],
+        height=head["height"],
+        codes=array("I", codes),
+        styles=array("B", styles),
+        geometry=array("f", geometry),
+    )
     ocr = identity[3](number) if identity[3] else None
     if ocr and (ocr.is_readable or not codes):
-        glyphs = ocr.glyphs(**size)
+        glyphs = ocr.glyphs(glyphs.width, glyphs.height)
     if head["notes"]:
         glyphs = add_notes(glyphs, head["notes"])
     return _LaidOut(
