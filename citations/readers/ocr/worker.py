@@ -22,8 +22,10 @@ from rapidocr.utils.typings import EngineType
 
 try:
     import resource
-except ImportError:  # a system without limits
-    resource = None  # type: ignore[assignment]
+except ImportError:
+    HAS_LIMITS = False
+else:
+    HAS_LIMITS = True
 
 MEMORY: Final = 6 * 1024**3  # bytes of address space, of which a quarter is used
 IDLE: Final = 120  # seconds: its models take some hundred megabytes
@@ -70,7 +72,7 @@ def main() -> None:
 def _set_limits() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    if resource is not None:
+    if HAS_LIMITS:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -84,7 +86,7 @@ def _answer(engine: RapidOCR, request: dict[str, Any]) -> None:
     try:
         blob = json.dumps(_read(engine, request["path"])).encode()
         header: dict[str, Any] = {}
-    except Exception as error:  # noqa: BLE001 - a hostile file may raise anything
+    except (OSError, Image.DecompressionBombError) as error:  # others end the program
         header = {"refused": f"{type(error).__name__}: {error}"[:300]}
     signal.setitimer(signal.ITIMER_REAL, 0)
     head = json.dumps({**header, "blobs": [len(blob)]}).encode()
@@ -178,8 +180,8 @@ def _lines(result: Any, centre: tuple[float, float], skew: float) -> Iterator[Li
 
     if not result.txts:
         return
-    found = zip(result.boxes, result.txts, result.scores, result.word_results, strict=True)
-    for box, text, score, characters in found:
+    lines = zip(result.boxes, result.txts, result.scores, result.word_results, strict=True)
+    for box, text, score, characters in lines:
         places, middles = [], []
         for _, _, corners in characters:
             (x1, y1), (x2, y2) = (

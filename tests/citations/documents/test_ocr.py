@@ -133,10 +133,10 @@ def test_stopped_it_keeps_what_was_read_and_can_be_asked_for_the_rest(
 
 def test_it_tells_page_by_page_how_far_it_is(scan: Source, stand_in: Engine) -> None:
     ocr.request(scan)
-    told = []
+    reports: list[tuple[int, int, str]] = []
     scan.refresh_from_db()
-    document_storage.extract(scan, lambda *about: told.append(about))
-    assert told == [
+    document_storage.extract(scan, lambda *about: reports.append(about))
+    assert reports == [
         *((number, 3, "reading pages by OCR") for number in (1, 2, 3)),
         (3, 3, "reading pages"),
     ]
