@@ -78,7 +78,6 @@ def main() -> None:
 
 
 def report(kills: Sequence[Kill], ended: Sequence[float], chaos: Chaos, seed: int) -> None:
-    """Write the section of the results."""
     ledger, promises = chaos.ledger, Counter(chaos.ledger.titles.values())
     recovered = statistics.median(kill.worked for kill in kills)
     groups = {kind: [kill for kill in kills if kill.kind == kind] for kind in KINDS}
@@ -111,7 +110,6 @@ def report(kills: Sequence[Kill], ended: Sequence[float], chaos: Chaos, seed: in
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the median and the largest value."""
     return f"{statistics.median(values):.1f} / {max(values):.1f}"
 
 

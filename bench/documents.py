@@ -40,7 +40,7 @@ def rows() -> Iterator[Sequence[object]]:
         for name, make in FILES.items():
             make(path := Path(folder) / name)
             with path.open("rb") as stream:
-                format = recognition.recognise(stream.read(recognition.HEAD), name)
+                format = recognition.recognise(recognition.read_head(stream), name)
             began = perf_counter()
             with footprint() as measured:
                 pages = sum(1 for _ in open_document(path, format, most_pages=5_000).pages)

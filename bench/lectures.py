@@ -24,8 +24,8 @@ from harness.sets import SPEECH, cues, drawn, jsonl, windows, written
 from harness.vectors import kept_vectors
 
 from citations.documents import storage as document_storage
-from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
+from citations.lectures import sessions, window_analysis
 from citations.lectures import windows as lecture_windows
 from citations.lectures.windows import Utterance
 from citations.models import Chunk, LectureSession, Source, Window
@@ -91,9 +91,9 @@ def main() -> None:
         "Live lectures: quality",
         f"{command()}: windows of real lectures in one library of {Source.objects.count()}"
         f" documents, {Chunk.objects.count():,} chunks, by the nearest passages alone, by the"
-        f" judge, and by the judge with the section of the {continuity.WINDOWS} windows before."
-        f" {machine()}, all-MiniLM-L6-v2 (384), no cross-encoder, {lecture_pipeline.CITED} passages"
-        " a window at most.",
+        " judge, and by the judge with the section of the"
+        f" {window_analysis.WINDOWS} windows before. {machine()}, all-MiniLM-L6-v2 (384), no"
+        f" cross-encoder, {lecture_pipeline.CITED} passages a window at most.",
         "*First*: windows whose first passage is right; *any*: with a right one. *Cited*: share of"
         " the cited passages that are right. *Silent*: windows without any. Right for calculus: a"
         " page of a section that the lecture, or in the second row the window, is about; nyudl: its"
@@ -161,12 +161,11 @@ def without_section() -> Iterator[None]:
     """Prefer nothing for what the windows before cited."""
     with ExitStack() as changes:
         for name in ("ORDER", "LIKELIHOOD", "FLOOR"):
-            changes.enter_context(mock.patch.object(continuity, name, 0.0))
+            changes.enter_context(mock.patch.object(window_analysis, name, 0.0))
         yield
 
 
 def fill(collection: Collection) -> None:
-    """Add the documents, and index them."""
     for book in BOOKS:
         with (DATA / "shared" / "documents" / f"{book}.pdf").open("rb") as file:
             document_storage.add(collection, file, name="book.pdf", title=book)
@@ -176,7 +175,6 @@ def fill(collection: Collection) -> None:
 
 
 def spoken(path: str) -> Iterator[SpokenWindow]:
-    """Yield a set's windows."""
     ranges = {
         row["id"]: (row["doc"].removesuffix(".pdf"), row["page_start"], row["page_end"])
         for book in BOOKS

@@ -96,7 +96,6 @@ class Corpus:
         self._spread = Counter(token for text in self.real for token in {*tokenize(text)})
 
     def text(self, number: int) -> str:
-        """Return a segment."""
         if number < len(self.real):
             return self.real[number]
         turn, chance = number // len(self.real), random.Random(number)

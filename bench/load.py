@@ -108,7 +108,6 @@ class Target:
 
 
 async def measure(target: Target, options: argparse.Namespace) -> Sequence[Phase]:
-    """Run the phases one after another."""
     third = options.seconds / 3
     few = await load(f"{FEW} clients", target, FEW, third)
     many = await load(f"{options.clients} clients", target, options.clients, options.seconds)

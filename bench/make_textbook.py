@@ -47,6 +47,7 @@ BODY: Final = ParagraphStyle(
 )
 BOLD: Final = {"fontName": "Times-Bold"}
 ITALIC: Final = {"fontName": "Times-Italic"}
+CODE: Final = {"fontName": "Courier"}
 HEADING: Final = {**BOLD, "fontSize": 14.5, "leading": 19, "spaceAfter": 10}
 LOOKS: Final[dict[str, dict[str, Any]]] = {
     "title": {**BOLD, "fontSize": 27, "leading": 32, "spaceBefore": 5 * cm, "spaceAfter": 14},
@@ -58,31 +59,20 @@ LOOKS: Final[dict[str, dict[str, Any]]] = {
     "entry": {"spaceAfter": 3},
     "formula": {**ITALIC, "alignment": TA_CENTER, "spaceBefore": 3, "spaceAfter": 10},
     "point": {"leftIndent": 14, "bulletIndent": 3, "spaceAfter": 4},
-    "listing": {
-        "fontName": "Courier",
-        "fontSize": 9.2,
-        "leading": 12.5,
-        "leftIndent": 14,
-        "spaceAfter": 9,
-    },
+    "listing": {**CODE, "fontSize": 9.2, "leading": 12.5, "leftIndent": 14, "spaceAfter": 9},
     "exercise": {**ITALIC, "backColor": PALE, "borderPadding": (5, 7, 6, 7), "spaceBefore": 9},
 }
 STYLES: Final = {name: ParagraphStyle(name, BODY, **look) for name, look in LOOKS.items()}
 
 
 def make(path: Path = BOOK) -> Path:
-    """Write the book."""
     lines = TEXT.read_text(encoding="utf-8").splitlines()
     title, subtitle, author = (line[2:] for line in lines if line.startswith("% "))
     book = _Book(path, pagesize=SIZE, title=title, author=author, lang="en", invariant=1)
-    head = [
-        Paragraph(title, STYLES["title"]),
-        Paragraph(subtitle, STYLES["subtitle"]),
-        Paragraph(author, STYLES["author"]),
-    ]
-    book.build(
-        [*head, *_contents(lines), *_body(line for line in lines if not line.startswith("% "))]
-    )
+    names = {"title": title, "subtitle": subtitle, "author": author}
+    head = [Paragraph(text, STYLES[name]) for name, text in names.items()]
+    body = (line for line in lines if not line.startswith("% "))
+    book.build([*head, *_contents(lines), *_body(body)])
     return path
 
 
@@ -97,7 +87,6 @@ class _Book(BaseDocTemplate):  # type: ignore[misc]
         self.addPageTemplates(PageTemplate(frames=[frame], onPage=_margins))
 
     def afterFlowable(self, flowable: Flowable) -> None:  # noqa: N802  reportlab's name
-        """Note a heading."""
         level = {"chapter": 0, "section": 1}.get(getattr(flowable, "style", BODY).name)
         if level is not None:
             heading = flowable.getPlainText()
@@ -113,9 +102,8 @@ def _margins(canvas: Canvas, book: _Book) -> None:
         return
     canvas.setFont("Times-Roman", 8.8)
     canvas.setFillColor(GREY)
-    canvas.drawCentredString(
-        SIZE[0] / 2, 1.2 * cm, "ii" if number <= FRONT else str(number - FRONT)
-    )
+    shown = "ii" if number <= FRONT else str(number - FRONT)
+    canvas.drawCentredString(SIZE[0] / 2, 1.2 * cm, shown)
     canvas.drawString(MARGIN, SIZE[1] - 1.35 * cm, book.title)
 
 
@@ -147,10 +135,6 @@ def _in(style: ParagraphStyle, bullet: str | None = None) -> Callable[[list[str]
     return lambda lines: (Paragraph(escape(line), style, bulletText=bullet) for line in lines)
 
 
-def _listing(lines: list[str]) -> Flowables:
-    yield Preformatted("\n".join(lines), STYLES["listing"])
-
-
 def _table(lines: list[str]) -> Flowables:
     rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     look = [
@@ -174,7 +158,7 @@ _FORMS: Final[dict[str, Callable[[list[str]], Flowables]]] = {
     "#": _in(STYLES["chapter"]),
     "##": _in(STYLES["section"]),
     "$": _in(STYLES["formula"]),
-    "=": _listing,
+    "=": lambda lines: iter([Preformatted("\n".join(lines), STYLES["listing"])]),
     "|": _table,
     "*": _in(STYLES["point"], "•"),
     "!": lambda names: map(_Figure, names),
@@ -184,8 +168,6 @@ _FORMS: Final[dict[str, Callable[[list[str]], Flowables]]] = {
 
 
 class _Figure(Flowable):  # type: ignore[misc]
-    """A drawing, by its name."""
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self.draw_on, self.height = _DRAWINGS[name]
@@ -193,11 +175,9 @@ class _Figure(Flowable):  # type: ignore[misc]
         self.spaceBefore, self.spaceAfter = 4, 10
 
     def wrap(self, *_: float) -> tuple[float, float]:
-        """Say how much room it takes."""
         return self.width, self.height
 
     def draw(self) -> None:
-        """Draw it."""
         self.canv.setLineWidth(1.1)
         self.draw_on(self.canv, self.width)
 
@@ -245,12 +225,9 @@ def _saturation(canvas: Canvas, width: float) -> None:
 
 
 def _waves(canvas: Canvas, width: float) -> None:
-    for row, (name, heights) in enumerate(
-        (
-            ("in step", (1, 0, 0, 1, 0, 0, 0, 0, 1)),
-            ("with jitter", (0.5, 0.2, 0.15, 0.3, 0.25, 0.2, 0.15, 0.2, 0.25)),
-        )
-    ):
+    jitter = (0.5, 0.2, 0.15, 0.3, 0.25, 0.2, 0.15, 0.2, 0.25)
+    rows = (("in step", (1, 0, 0, 1, 0, 0, 0, 0, 1)), ("with jitter", jitter))
+    for row, (name, heights) in enumerate(rows):
         floor = 62.0 - 52 * row
         canvas.setStrokeColor(GREY)
         canvas.line(90, floor, width - 20, floor)
@@ -288,13 +265,12 @@ def _gate(canvas: Canvas, width: float) -> None:
 
 def _rolling(canvas: Canvas, width: float) -> None:
     shown = (("", "no service is"), ("no service is", "obliged to"), ("obliged to", "answer us"))
+    colours = (HexColor("#b9b4a8"), HexColor("#ffffff"))
     for column, lines in enumerate(shown):
         left = 20 + column * (width - 30) / 3
         canvas.setFillColor(HexColor("#2b2d33"))
         canvas.roundRect(left, 4, (width - 60) / 3, 44, 5, stroke=0, fill=1)
-        for row, (text, colour) in enumerate(
-            zip(lines, (HexColor("#b9b4a8"), HexColor("#ffffff")), strict=True)
-        ):
+        for row, (text, colour) in enumerate(zip(lines, colours, strict=True)):
             _label(canvas, left + (width - 60) / 6, 32 - 18 * row, text, colour)
 
 

@@ -30,7 +30,7 @@ from citations.models import Source
 from citations.outline import storage as outline_storage
 from kbsite.callers import SignedInCaller, everything
 from kbsite.cli.users import owner
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import tokens
 from kbsite.mcp.calls import LOCAL_CALLER, in_thread
 from kbsite.mcp.server import build_server
 from kbsite.mcp.tools import all_tools
@@ -199,7 +199,6 @@ def fill() -> tuple[int, int]:
 
 
 async def measure() -> str:
-    """Return the table."""
     LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner(), scope=everything())))
     rows: list[tuple[object, ...]] = []
     for name, (way, questions) in WAYS.items():

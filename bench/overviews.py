@@ -23,7 +23,7 @@ from harness.report import publish, table
 from harness.vectors import kept_vectors
 
 from citations.answers import evidence
-from citations.answers.answer import Breadth, QuestionPart, Reply
+from citations.answers.answer import Breadth, EvidenceSet, QuestionPart, Reply
 from citations.answers.writing.sentence_ranking import stems
 from citations.models import Node, Source
 from citations.outline import storage as outline_storage
@@ -108,7 +108,7 @@ def overview(sets: AskedSets, name: str, talk: str, headings: Headings) -> Overv
     whole = sets.ask_about(name, talk, ASKED)
     find = evidence.find
 
-    def specific(scope: Scope, part: QuestionPart, **options: Any) -> evidence.EvidenceSet:
+    def specific(scope: Scope, part: QuestionPart, **options: Any) -> EvidenceSet:
         return find(scope, replace(part, breadth=Breadth.SPECIFIC), **options)
 
     with mock.patch.object(evidence, "find", specific):

@@ -163,6 +163,10 @@ class Visits:
 
         with self._visit(address, 1_500, listen) as page:
             shift, blank = float(page.evaluate("window.shift")), float(page.evaluate(BLANK))
+
+        def slow_down(session: CDPSession) -> None:
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
+
         with self._visit(address, 1_500, slow_down, viewport=NARROW) as page:
             shift = max(shift, float(page.evaluate("window.shift")))
         weight = sum(size for key, size in sizes.items() if key not in images) / 1e3
@@ -187,18 +191,9 @@ class Visits:
         context.close()
 
 
-def slow_down(session: CDPSession) -> None:
-    """Make a page as slow as on a phone."""
-    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
-
-
 def type_filter(page: Page) -> None:
     page.fill("#q", "")
     page.type("#q", "document 77", delay=40)
-
-
-def choose_table(page: Page) -> None:
-    page.click("text=Table")
 
 
 def open_palette(page: Page) -> None:
@@ -219,17 +214,21 @@ def next_match(page: Page) -> None:
     page.click("[data-find=next]")
 
 
-def scroll_by_page(page: Page) -> None:
-    page.keyboard.press("End")
-
-
 INTERACTIONS: Final = (
     Interaction(page="library", name="library: filter by words", act=type_filter),
-    Interaction(page="library", name="library: table in place of cards", act=choose_table),
+    Interaction(
+        page="library",
+        name="library: table in place of cards",
+        act=lambda page: page.click("text=Table"),
+    ),
     Interaction(page="library", name="palette: open and type", act=open_palette),
     Interaction(page="recording of ten hours", name="ten hours: find words", act=find_words),
     Interaction(page="recording of ten hours", name="ten hours: next match", act=next_match),
-    Interaction(page="recording of ten hours", name="ten hours: to the end", act=scroll_by_page),
+    Interaction(
+        page="recording of ten hours",
+        name="ten hours: to the end",
+        act=lambda page: page.keyboard.press("End"),
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from harness.vectors import kept_vectors
 
 from citations.evaluation import search_quality
 from citations.evaluation.metrics import Scores, mean, score
-from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.questions import RelevanceJudge
 from citations.evaluation.search_quality import Approach
 from citations.lexical import merging
 from citations.lexical.postings import term_of, terms_of
@@ -153,7 +153,6 @@ def cell(result: Measured, approach: str) -> str:
 
 
 def checks(result: Measured) -> Iterator[str]:
-    """Say what holds and what does not."""
     scores = {name: scores.ndcg10 for name, scores in result.rows.items()}
     apart = scores["words"] - scores[BM25S]
     best = max(scores["words"], scores["meaning"])

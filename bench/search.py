@@ -140,7 +140,6 @@ def neighbours(library: LargeLibrary, recall: list[float], query: str) -> dict[s
 
 
 def hybrid(results: Sequence[Results]) -> tuple[str, str]:
-    """Write the table of hybrid searches."""
     stages = (name for name in search_pipeline.STAGES if name in results[0].times)
     names = [*ALONE, "served", "hybrid", *stages]
 
@@ -162,7 +161,6 @@ def hybrid(results: Sequence[Results]) -> tuple[str, str]:
 
 
 def nearest(results: Sequence[Results]) -> tuple[str, str]:
-    """Write the table of nearest neighbours."""
     rows = (
         (
             each.size,

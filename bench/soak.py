@@ -63,7 +63,6 @@ def main() -> None:
 
 
 def stored(large: LargeLibrary) -> list[Transcript]:
-    """Store the recordings."""
     made = [
         storage.add_captions(large.collection, path.read_bytes(), name=path.name).transcript
         for path in paths(*FOLDERS)
@@ -217,7 +216,6 @@ def merged(texts: Iterable[str]) -> list[str]:
 
 
 def report(soak: Soak) -> Iterator[str]:
-    """Say what was seen."""
     faults = [fault for pk in soak.sessions if (fault := wrong(pk))]
     rows = Window.objects.filter(session__in=soak.sessions)
     done = [

@@ -291,6 +291,21 @@ class DocumentUnknown(InvalidInput):
     default_hint = "The page Add and `kb add --help` list the formats of documents."
 
 
+class WebPageRefused(InvalidInput):
+    """A site does not give a page: it does not exist, is not for everybody, or is not public."""
+
+    code = "web_page_refused"
+    default_hint = "Open it in your browser, save it as a web page or PDF there, and add that file."
+
+
+class WebPageUnreachable(Unavailable):
+    """A site cannot be reached, or cannot answer now. Another try may help."""
+
+    code = "web_page_unreachable"
+    retry = Retry.NETWORK
+    default_hint = "Check the address, or save the page in your browser and add that file."
+
+
 class DocumentTooLarge(TooLarge):
     """The file has more bytes or pages than the settings allow."""
 

@@ -20,7 +20,8 @@ VIDEO: Final = "video"  # the kind of sources that are recordings
 class DocumentFormat:
     """A format of documents.
 
-    ``pattern`` matches the first bytes of its files; in text, without byte order mark. Files yield
+    ``pattern`` matches the beginning of what ``recognition.read_head`` returns of its files: their
+    first bytes, in text without byte order mark, and the names in an archive. Files yield
     the same pages until ``version`` changes: then they are read again. ``reader`` is the path of a
     function such as ``plain_text.read``; ``pagination.open_document`` calls it.
     """
@@ -39,6 +40,16 @@ class DocumentFormat:
     reader: str
 
 
+def _holds(name: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of ZIP archives whose directory has a file of this name, a pattern."""
+    return re.compile(rb"PK\x03\x04.*?PK\x01\x02.{42}" + name, re.DOTALL)
+
+
+def _is_called(media_type: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of ZIP archives whose first file is called ``mimetype`` and has this."""
+    return re.compile(rb"PK\x03\x04.{26}mimetype.{0,64}?" + media_type, re.DOTALL)
+
+
 PDF: Final = DocumentFormat(
     kind="pdf",
     name="PDF",
@@ -51,6 +62,62 @@ PDF: Final = DocumentFormat(
     pattern=re.compile(rb".{0,1019}%PDF-", re.DOTALL),
     version="pdf 3",
     reader="citations.readers.pdf.reader.open_pdf",
+)
+DOCX: Final = DocumentFormat(
+    kind="docx",
+    name="DOCX",
+    label=_("Word"),
+    media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    suffixes=(".docx", ".docm", ".dotx"),
+    is_binary=True,
+    bytes_a_character=2,
+    pattern=_holds(rb"word/document\d{0,3}\.xml"),
+    version="docx 1",
+    reader="citations.readers.office.reader.read_docx",
+)
+PPTX: Final = DocumentFormat(
+    kind="pptx",
+    name="PPTX",
+    label=_("PowerPoint"),
+    media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    suffixes=(".pptx", ".pptm", ".ppsx", ".potx"),
+    csl_type="speech",
+    is_binary=True,
+    bytes_a_character=100,  # mostly pictures
+    pattern=_holds(rb"ppt/presentation\d{0,3}\.xml"),
+    version="pptx 1",
+    reader="citations.readers.office.reader.read_pptx",
+)
+ODT: Final = DocumentFormat(
+    kind="odt",
+    name="ODT",
+    label=_("OpenDocument"),
+    media_type="application/vnd.oasis.opendocument.text",
+    suffixes=(".odt", ".ott"),
+    is_binary=True,
+    bytes_a_character=2,
+    pattern=_is_called(rb"application/vnd\.oasis\.opendocument\.text(?!-master|-web)"),
+    version="odt 1",
+    reader="citations.readers.office.reader.read_odt",
+)
+EPUB: Final = DocumentFormat(
+    kind="epub",
+    name="EPUB",
+    label=_("EPUB"),
+    media_type="application/epub+zip",
+    suffixes=(".epub",),
+    csl_type="book",
+    is_binary=True,
+    bytes_a_character=2,
+    pattern=re.compile(
+        _is_called(rb"application/epub\+zip").pattern
+        + rb"|"
+        + _holds(rb"META-INF/container\.xml").pattern
+        + rb".*\.opf",
+        re.DOTALL,
+    ),
+    version="epub 1",
+    reader="citations.readers.office.reader.read_epub",
 )
 HTML: Final = DocumentFormat(
     kind="html",
@@ -65,7 +132,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 4",
+    version="html 5",
     reader="citations.readers.markup.reader.read_html",
 )
 MARKDOWN: Final = DocumentFormat(
@@ -77,7 +144,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 5",
+    version="markdown 6",
     reader="citations.readers.markup.reader.read_markdown",
 )
 TEXT: Final = DocumentFormat(
@@ -86,10 +153,11 @@ TEXT: Final = DocumentFormat(
     label=_("text"),
     media_type="text/plain",
     suffixes=(".txt", ".text"),
-    version="text 2",
+    version="text 3",
     reader="citations.readers.plain_text.read",
 )
-FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}
+_ALL: Final = (PDF, DOCX, PPTX, ODT, EPUB, HTML, MARKDOWN, TEXT)
+FORMATS: Final = {format.media_type: format for format in _ALL}
 BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 NAMES: Final = ", ".join(format.name for format in FORMATS.values())  # in English
 

@@ -1,11 +1,17 @@
-"""The results of a search: passages, their locations, and how their scores came about."""
+"""The results of a search: passages, their locations, and how their scores came about.
+
+What has neither an address nor a location, such as ``Explanation`` and ``Stage``, leaves every door
+as it is. ``citations.schemas.search`` has the shapes of the others.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final, NamedTuple, Protocol
+from typing import Annotated, Final, NamedTuple, Protocol
 from uuid import UUID
+
+from pydantic import PlainSerializer
 
 from transcripts.core.player import Player
 from transcripts.text.timecodes import clock
@@ -81,32 +87,37 @@ class PassageSource:
 class TermScore:
     """What a query word adds to a BM25 score: idf · tf · (k1 + 1) / (tf + norm) · repetitions.
 
-    Counted are all words with its ``stem`` in the passage's language.
+    Counted are all words with its stem in the passage's language.
     """
 
     term: str
+    stem: str = ""
     frequency: int
     idf: float
     score: float
-    stem: str = ""
 
 
-class SignShare(NamedTuple):
+def _rounded(digits: int) -> PlainSerializer:
+    return PlainSerializer(lambda number: round(number, digits), return_type=float)
+
+
+@dataclass(frozen=True, slots=True)
+class SignShare:
     """A sign of relevance: its value for a passage, and what it adds to the judge's sum."""
 
     name: str
-    value: float
-    share: float
+    value: Annotated[float, _rounded(4)]
+    share: Annotated[float, _rounded(4)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How a score came about. Ranks count from 1; None in a branch that did not find the passage.
+    """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
 
-    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (K + rank); ``bm25`` is the
-    sum of its terms. The score comes from ``rerank_score`` where a cross-encoder ran, else from the
-    judge, whose sum is ``base`` and the shares of its ``signs``, and with one branch from ``rrf``;
-    ``formula`` has the numbers.
+    “rrf” is the sum of “rrf_lexical” and “rrf_vector”, each 1 / (K + rank); “bm25” is the sum of
+    its terms. The score comes from “rerank_score” where a cross-encoder ran, else from the judge,
+    whose sum is “base” and the shares of its “signs”, and with one branch from “rrf”; “formula” has
+    the numbers.
     """
 
     lexical_rank: int | None = None
@@ -150,6 +161,19 @@ class PassagePart:
         return opened_at(self.opens_at, self.locator)
 
 
+class DropRule(StrEnum):
+    """Why a search does not list a passage by itself, or folds it away in its list."""
+
+    FILTER = "filter"  # outside the filters
+    QUERY = "query"  # without a quoted phrase, or with an excluded word
+    CANDIDATES = "candidates"  # behind the candidates of both branches
+    DUPLICATE = "near-duplicate"  # of a better one
+    NEIGHBOUR = "neighbour"  # of a better one, and shown with it
+    SHARE = "share"  # its source has enough passages
+    FLOOR = "floor"  # probably not on the subject: behind those that are
+    LIMIT = "limit"  # behind the last one that was asked for
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
@@ -170,6 +194,7 @@ class Passage:
     score: float  # final score, 0–1, for comparing the passages of one search
     relevance: float | None = None  # how likely it is on the subject, 0–1; None: not known
     is_likely: bool = True  # listed as such: see ``search.candidates``
+    folded: DropRule | None = None  # why a list of few passages folds it away
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     opens_at: int | None = None
@@ -197,23 +222,11 @@ class Passage:
         return place_in(place(self.opening), place(self.extent) if self.extent else "")
 
 
-class DropRule(StrEnum):
-    """Why a search does not list a passage by itself."""
-
-    FILTER = "filter"  # outside the filters
-    QUERY = "query"  # without a quoted phrase, or with an excluded word
-    CANDIDATES = "candidates"  # behind the candidates of both branches
-    DUPLICATE = "near-duplicate"  # of a better one
-    NEIGHBOUR = "neighbour"  # of a better one, and shown with it
-    SHARE = "share"  # its source has enough passages
-    FLOOR = "floor"  # probably not on the subject: behind those that are
-    LIMIT = "limit"  # behind the last one that was asked for
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedHit:
-    """What became of a passage in a search: its ``number`` in the list, or the ``rule`` by which it
-    is not listed. Ranks count from 1; None: not found so, or not so far up that it was compared.
+    """What became of a passage in a search: its ``number`` in the list, and the ``rule`` by which
+    it is folded away there or not listed. Ranks count from 1; None: not found so, or not so far up
+    that it was compared.
     """
 
     chunk: int
@@ -240,10 +253,10 @@ class TracedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage of a search: its duration, the number of its results, and a note."""
+    """A stage of a search or an answer: its duration, the number of its results, and a note."""
 
     name: str
-    milliseconds: float
+    milliseconds: Annotated[float, _rounded(2)]
     count: int = 0
     note: str = ""
 

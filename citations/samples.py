@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -39,15 +39,16 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
     with transaction.atomic():
         stored = tuple(talks.load(collection))
         collection = stored[0].video.collection
-        textbook = _textbook(collection)
+        with TEXTBOOK.open("rb") as file:
+            about: dict[str, Any] = {"title": TITLE, "tags": talks.TAGS, "language": LANGUAGE}
+            added = document_storage.add(collection, file, name=TEXTBOOK.name, **about)
         spoken = next(
             talk.transcript
             for talk in stored
             if talk.video.key == talks.LONG and talk.transcript.language == LANGUAGE
         )
-        return Samples(
-            talks=stored, textbook=textbook, lecture=_lecture(collection, textbook, spoken, owner)
-        )
+        lecture = _lecture(collection, added.source, spoken, owner)
+        return Samples(talks=stored, textbook=added.source, lecture=lecture)
 
 
 def collection_of(user: User) -> Collection:
@@ -63,13 +64,6 @@ def collection_of(user: User) -> Collection:
         if collections.role_in(existing, user) == Role.OWNER:
             return existing
     raise Conflict(f"There is a collection “{names[-1]}” already.", hint="Rename it first.")
-
-
-def _textbook(collection: Collection) -> Source:
-    with TEXTBOOK.open("rb") as file:
-        return document_storage.add(
-            collection, file, name=TEXTBOOK.name, title=TITLE, tags=talks.TAGS, language=LANGUAGE
-        ).source
 
 
 def _lecture(

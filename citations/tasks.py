@@ -12,6 +12,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db.models.functions import Now
 
+from citations.documents import web_pages
 from citations.guide import storage as guide_storage
 from citations.ingest import lanes, selection
 from citations.ingest import pipeline as ingest_pipeline
@@ -23,11 +24,14 @@ from citations.models import AbstractsRequest, Archive, Deletion, EmbeddingSpace
 from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
+from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import KnowledgeBaseError
-from transcripts.core.work import messages
 from transcripts.core.work.models import LOST_AFTER
+from transcripts.models import Job
+from transcripts.models.jobs import read_row
+from transcripts.tasks import nudge, nudge_all
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +129,7 @@ def sweep() -> None:
 def tend() -> None:
     """Build missing indexes, outlines and topics."""
     if space := vector_space.locked():
-        hnsw.ensure(space)
+        store.ensure_index(space)
     if not outline_storage.catch_up():
         topics.tend()
 
@@ -140,21 +144,31 @@ def wake() -> None:
     sweep()
 
 
+def run_page(job: Job) -> None:
+    """Fetch the web page of a job that is held, store it, and send it to be read and indexed."""
+    added = web_pages.store(job)
+    change = StorageChange.ADDED if added.is_new else StorageChange.UNCHANGED
+    row = read_row(job.target, document=str(added.source.uuid), change=change)
+    job.change(read=[row])
+    job.finish()
+    send(added.source)
+
+
 def send(source: Source) -> None:
     """Send a source to the workers once its row is committed."""
-    messages.nudge(ingest_source, source)
+    nudge(ingest_source, source)
 
 
 def send_archive(archive: Archive) -> None:
     """Send an archive to the workers once its row is committed."""
-    messages.nudge(make_archive, archive)
+    nudge(make_archive, archive)
 
 
 def send_for_abstracts(source: Source) -> None:
     """Request the missing abstracts of a source whose outline is read."""
     if request := outline_storage.request_abstracts(source):
         own = AbstractsRequest.objects.filter(pk=request.pk)
-        messages.sweep(write_abstracts, own.due().unsent())
+        nudge_all(write_abstracts, own.due().unsent())
 
 
 def send_opened(source: Source) -> None:
@@ -165,7 +179,7 @@ def send_opened(source: Source) -> None:
     if lanes.put_first(opened):
         send(source)
     elif guide_storage.put_first(opened):
-        messages.nudge(make_guide, guide_storage.request(source))
+        nudge(make_guide, guide_storage.request(source))
 
 
 def dispatch() -> None:
@@ -173,18 +187,17 @@ def dispatch() -> None:
     somebody opened while any source waits.
     """
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
-    messages.sweep(advance_migration, spaces)
-    messages.sweep(make_archive, Archive.objects.unfinished().due().unsent())
-    messages.sweep(write_abstracts, AbstractsRequest.objects.due().unsent())
+    nudge_all(advance_migration, spaces)
+    nudge_all(make_archive, Archive.objects.unfinished().due().unsent())
+    nudge_all(write_abstracts, AbstractsRequest.objects.due().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
-    messages.sweep(ingest_source, sources)
-    messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
-    guides = (
-        guide_storage.missing_of_opened() if lanes.waiting().exists() else guide_storage.missing()
-    )
+    nudge_all(ingest_source, sources)
+    nudge_all(carry_out_deletion, Deletion.objects.due().unsent())
+    is_busy = lanes.waiting().exists()
+    guides = guide_storage.missing_of_opened() if is_busy else guide_storage.missing()
     if source := guides.first():
         guide = guide_storage.request(source)
-        messages.sweep(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
+        nudge_all(make_guide, Guide.objects.filter(pk=guide.pk).unsent())
 
 
 @contextmanager
@@ -202,16 +215,10 @@ def _give_way(source: Source | None = None) -> None:
     do a step of a source that is shorter or was opened.
     """
     _index_words()
-    _make_wanted_guide()
+    if wanted := guide_storage.missing_of_opened().first():
+        guide_storage.make(wanted, meanwhile=_index_words)
     if other := lanes.next_beside(source):
         ingest_pipeline.advance(other, meanwhile=partial(_give_way, other))
-
-
-def _make_wanted_guide() -> None:
-    source = guide_storage.missing_of_opened().first()
-    if source is None:
-        return
-    guide_storage.make(source, meanwhile=_index_words)
 
 
 def _index_words() -> None:

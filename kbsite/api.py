@@ -151,7 +151,7 @@ api = Api(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
         "/api/content/ has what the library holds as resources."
     ),
-    openapi_url=None,  # kbsite.pages.api_pages
+    openapi_url=None,  # kbsite.pages.api_reference
     docs_url=None,
     servers=[{"url": "/"}],
     auth=[Bearer(), Session()],

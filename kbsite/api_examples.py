@@ -4,7 +4,7 @@ Pure: a document in, the document with examples out. A field has the same exampl
 occurs, so that an answer fits the request before it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from kbsite.openapi import Schema, resolve, type_of
@@ -26,31 +26,21 @@ FIELDS: Final[Mapping[str, Any]] = {
     "channel": "Open Lectures",
     "characters": 48_213,
     "code": "not_found",
-    "collection": "lectures",
     "context": "A talk that explains how networks learn.",
     "cosine": 0.81,
     "cue_count": 412,
     "description": "A course in twelve talks.",
     "detail": "There is nothing here that you can see.",
     "digest": "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef",
-    "document_name": _TALK,
     "duration": 1141.0,
     "end": 220.0,
-    "error": "",
-    "error_code": "",
     "event": "source.ready",
-    "expanded_concepts": [],
     "feedback": 1,
     "field": "limit",
+    "folded": None,
     "formula": "0.81 = 0.5 · 0.80 + 0.5 · 0.82",
-    "full_chunk_text": _QUOTE,
-    "full_question": _QUESTION,
     "heading": "How networks learn",
     "hidden_words": "Backpropagation",
-    "hint": "",
-    "hints": [],
-    "hypothesis": "",
-    "id": "aircAruvnKk",
     "items": [
         {
             "type": "Annotation",
@@ -67,77 +57,73 @@ FIELDS: Final[Mapping[str, Any]] = {
     "lang": "en",
     "language": "en",
     "languages": ["en", "de"],
-    "last_page": None,
     "limit": 25,
     "link": _PAGE,
     "message": "Input should be less than or equal to 100",
     "milliseconds": 183.4,
-    "model": "",
     "name": "Lectures",
-    "negation": "",
-    "next": None,
-    "note": "",
-    "notes": [],
-    "off_reason": "",
     "ocr": False,
     "offset": 0,
     "origin": "manual",
     "outcome": "cited",
     "outcomes": {"cited": 12, "off_topic": 3},
-    "page": None,
     "page_number": 12,
-    "pages": None,
     "path": "/shared/0c9d1b44-2f6e-4f7c-9d0e-3f6f2d3c9a51/",
     "percent": 100,
     "place": "3:28–3:40",
     "position": 208.0,
     "prefix": "Then the weights change. ",
-    "previous": None,
-    "q": _QUESTION,
-    "query": _QUESTION,
-    "question": _QUESTION,
-    "quote": _QUOTE,
     "quoted": "fault",
-    "reason": "",
-    "reason_code": "",
     "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
     "section_heading": "How networks learn",
-    "shared_with": "lectures",
     "signs": [{"words": 0.8}],
     "size": 104_857_600,
-    "slug": "lectures",
-    "snippet": _QUOTE,
-    "source_title": _TALK,
     "span": [0, 78],
     "spans": [[0, 15]],
-    "speaker": "",
     "stage": "search",
     "start": 208.0,
     "state": "ready",
     "stem": "backpropag",
-    "step": "",
     "suffix": " So it learns.",
-    "suggestion": "",
     "tag": "networks",
     "tags": ["networks"],
     "target": _ADDRESS,
     "term": "backpropagation",
-    "text": _QUOTE,
     "timestamp_link": f"{_ADDRESS}&t=208s",
-    "title": _TALK,
     "tokens": {},
-    "transcript_text": _QUOTE,
     "unread_pages": [],
     "url": _ADDRESS,
     "user": "ada",
     "verdict": "verbatim",
-    "video": "aircAruvnKk",
-    "video_id": "aircAruvnKk",
-    "warning": "",
     "webhook-id": "msg_27xkq",
     "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
     "webhook-timestamp": "1769860800",
-    "youtube_id": "aircAruvnKk",
+    **dict.fromkeys(
+        (
+            "error",
+            "error_code",
+            "hint",
+            "hypothesis",
+            "model",
+            "negation",
+            "note",
+            "off_reason",
+            "reason",
+            "reason_code",
+            "speaker",
+            "step",
+            "suggestion",
+            "warning",
+        ),
+        "",
+    ),
+    **dict.fromkeys(("full_chunk_text", "quote", "snippet", "text", "transcript_text"), _QUOTE),
+    **dict.fromkeys(("full_question", "q", "query", "question"), _QUESTION),
+    **dict.fromkeys(("document_name", "source_title", "title"), _TALK),
+    **dict.fromkeys(("last_page", "next", "page", "pages", "previous"), None),
+    **dict.fromkeys(("expanded_concepts", "hints", "notes"), []),
+    **dict.fromkeys(("collection", "shared_with", "slug"), "lectures"),
+    **dict.fromkeys(("id", "video", "video_id", "youtube_id"), "aircAruvnKk"),
 }
 BODIES: Final[Mapping[str, tuple[str, ...]]] = {
     "ArchiveIn": ("collection",),
@@ -168,7 +154,8 @@ _TYPES: Final[Mapping[str, Any]] = {
 def add(document: dict[str, Any]) -> None:
     """Add an example to each body, JSON answer and parameter that has to be given."""
     schemas = document["components"]["schemas"]
-    for operation in _operations(document):
+    methods = (*document["paths"].values(), *document["webhooks"].values())
+    for operation in (operation for each in methods for operation in each.values()):
         for parameter in operation.get("parameters", ()):
             if parameter.get("required"):
                 parameter["example"] = _example(parameter["name"], parameter["schema"], schemas)
@@ -188,11 +175,6 @@ def of_body(schema: Schema, schemas: Schema) -> Any:
     required = [name for name in plain.get("required", ()) if name in writable]
     names = BODIES.get(plain.get("title", "")) or required or writable[:1]
     return {name: _example(name, fields[name], schemas) for name in names}
-
-
-def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for methods in (*document["paths"].values(), *document["webhooks"].values()):
-        yield from methods.values()
 
 
 def _example(name: str, schema: Schema, schemas: Schema, level: int = 0) -> Any:

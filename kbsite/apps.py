@@ -50,7 +50,10 @@ class SiteConfig(AppConfig):
         AttemptWithBackoff.INITIAL_DELAY = 0.25  # seconds
         AttemptWithBackoff.DELAY_BACKOFF = 1.5
         for label in ("transcripts", "citations", self.label):
-            _translate_names(apps.get_app_config(label))
+            config: Any = apps.get_app_config(label)
+            config.verbose_name = _(config.verbose_name)
+            for model in config.get_models():
+                _translate_names(model._meta)
         for label, name in LIBRARIES.items():
             apps.get_app_config(label).verbose_name = name
         for label, names in TABLES_OF_LIBRARIES.items():
@@ -61,15 +64,12 @@ class SiteConfig(AppConfig):
                 apps.get_model(label)._meta.get_field(name).verbose_name = title
 
 
-def _translate_names(config: Any) -> None:
-    config.verbose_name = _(config.verbose_name)
-    for model in config.get_models():
-        options: Any = model._meta
-        options.verbose_name = _(options.verbose_name)
-        options.verbose_name_plural = _(options.verbose_name_plural)
-        for field in options.local_fields + options.local_many_to_many:
-            field.verbose_name = _(field.verbose_name)
-            field.help_text = _(field.help_text) if field.help_text else ""
+def _translate_names(options: Any) -> None:
+    options.verbose_name = _(options.verbose_name)
+    options.verbose_name_plural = _(options.verbose_name_plural)
+    for field in options.local_fields + options.local_many_to_many:
+        field.verbose_name = _(field.verbose_name)
+        field.help_text = _(field.help_text) if field.help_text else ""
 
 
 class AdminConfig(SimpleAdminConfig):

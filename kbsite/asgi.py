@@ -16,14 +16,14 @@ from kbsite import boot, garbage
 garbage.pause()
 boot.set_up()
 
-from kbsite.telemetry import process
+from kbsite.telemetry import metrics
 
-process.watch("server")
+metrics.watch("server")
 boot.boot(migrate=False)
 
 from citations.providers import registry
 from kbsite.mcp.server import Application
-from kbsite.middleware.body_limits import BodyTimeLimit
+from kbsite.middleware.request_limits import BodyTimeLimit
 from kbsite.telemetry.requests import WatchedRequests
 from transcripts.core import announcements
 

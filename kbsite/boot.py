@@ -29,18 +29,16 @@ def set_up(*, plain_log: bool = False) -> None:
     if apps.ready:
         return
     if plain_log or (sys.stderr.isatty() and settings.LOG_FORMAT == "text"):
-        _log_plainly(settings.LOGGING, Path(settings.DATA_DIR) / "kb.log")
+        config: dict[str, Any] = settings.LOGGING
+        file, classes = Path(settings.DATA_DIR) / "kb.log", "kbsite.telemetry.logs"
+        tracebacks = {"()": f"{classes}.TracebackFile", "path": file, "formatter": "line"}
+        config["formatters"]["message"] = {"()": f"{classes}.MessageFormatter", "log": file}
+        config["handlers"]["console"]["formatter"] = "message"
+        config["handlers"]["tracebacks"] = tracebacks
+        config["root"]["handlers"].append("tracebacks")
         # It warns of every connection that has ended, which the command's own error explains.
-        settings.LOGGING["loggers"]["psycopg.pool"] = {"level": "ERROR"}
+        config["loggers"]["psycopg.pool"] = {"level": "ERROR"}
     django.setup()
-
-
-def _log_plainly(config: dict[str, Any], file: Path) -> None:
-    classes, handlers = "kbsite.telemetry.logs", config["handlers"]
-    config["formatters"]["message"] = {"()": f"{classes}.MessageFormatter", "log": file}
-    handlers["console"]["formatter"] = "message"
-    handlers["tracebacks"] = {"()": f"{classes}.TracebackFile", "path": file, "formatter": "line"}
-    config["root"]["handlers"].append("tracebacks")
 
 
 def boot(*, migrate: bool = True) -> None:

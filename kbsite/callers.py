@@ -13,10 +13,9 @@ from django.utils import timezone
 
 from kbsite.models import ApiToken
 from transcripts.core.access import AccessLevel, InsufficientScope
-from transcripts.core.caller import Caller
 from transcripts.core.errors import NotSignedIn
 from transcripts.core.scope import NOTHING, Scope
-from transcripts.core.views.requests import PageRequest
+from transcripts.core.views.requests import Caller, PageRequest
 from transcripts.models import WRITING_ROLES, Collection, Membership
 
 

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
-from citations.views.page_errors import for_pages
+from citations.views import for_pages
 from transcripts.core.errors import (
     Conflict,
     DatabaseLost,
@@ -34,7 +34,7 @@ from transcripts.core.errors import (
     UnexpectedError,
     YouTubeError,
 )
-from transcripts.core.views.form_pages import SAFE, page_above, page_of_form
+from transcripts.core.views.requests import SAFE, page_above, page_of_form
 from transcripts.core.work.disk import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ def problem(error: KnowledgeBaseError) -> dict[str, Any]:
         "title": error.code.replace("_", " "),
         "status": status_of(error),
         **error.problem(),
-        "errors": _fields(complaints),
+        "errors": [{"field": name, "message": text} for name, text in complaints],
     }
 
 
@@ -143,10 +143,6 @@ def invalid_fields(complaints: Mapping[str, str]) -> InvalidInput:
     error = InvalidInput("; ".join(sentences), hint="The parameters are described at /api/v1/docs.")
     error.complaints = tuple(complaints.items())
     return error
-
-
-def _fields(complaints: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"field": name, "message": text} for name, text in complaints]
 
 
 def problem_response(error: KnowledgeBaseError) -> JsonResponse:
@@ -162,8 +158,8 @@ def _say_when_to_return(response: HttpResponse, error: KnowledgeBaseError) -> No
 
 
 def _response(details: dict[str, Any]) -> JsonResponse:
-    headers = {"WWW-Authenticate": CHALLENGE} if details["status"] == 401 else {}
     status = details["status"]
+    headers = {"WWW-Authenticate": CHALLENGE} if status == 401 else {}
     return JsonResponse(details, status=status, content_type=PROBLEM, headers=headers)
 
 
@@ -244,24 +240,6 @@ def error_page(
     return render(request, "kbsite/error.html", context, status=status)
 
 
-def _is_opened_form(request: HttpRequest, response: HttpResponse) -> bool:
-    return (
-        isinstance(response, HttpResponseNotAllowed)
-        and request.method in SAFE
-        and "POST" in response["Allow"]
-        and not request.path_info.startswith(API)
-        and request.accepts("text/html")
-    )
-
-
-def _form_expected(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    message = _("This address only takes what a form sends.")
-    error = {"message": message, "hint": _("Nothing was changed.")}
-    page = error_page(request, error, refusal.status_code)
-    page["Allow"] = refusal["Allow"]
-    return page
-
-
 class ErrorMiddleware(MiddlewareMixin):
     """Shows expected errors as pages or fragments, and failures of the APIs as problem details."""
 
@@ -280,11 +258,22 @@ class ErrorMiddleware(MiddlewareMixin):
         """Turn Django's own refusals and crashes under the API into problem details, and explain
         an address that is opened although it only takes forms.
         """
-        if _is_opened_form(request, response):
-            return _form_expected(request, response)
+        is_api = request.path_info.startswith(API)
+        if (
+            isinstance(response, HttpResponseNotAllowed)
+            and request.method in SAFE
+            and "POST" in response["Allow"]
+            and not is_api
+            and request.accepts("text/html")
+        ):
+            message = _("This address only takes what a form sends.")
+            error = {"message": message, "hint": _("Nothing was changed.")}
+            page = error_page(request, error, response.status_code)
+            page["Allow"] = response["Allow"]
+            return page
         kind = response.get("Content-Type", "")
         is_ours = isinstance(response, Response) or kind.startswith((PROBLEM, "application/json"))
-        if response.status_code < 400 or not request.path_info.startswith(API) or is_ours:
+        if response.status_code < 400 or not is_api or is_ours:
             return response
         answer = protocol_response(response.status_code)
         for name in {"Allow", "Retry-After"} & set(response.headers):

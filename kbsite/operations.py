@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import resolve
 from django.utils.deprecation import MiddlewareMixin
 
@@ -52,7 +52,15 @@ class AccessMiddleware(MiddlewareMixin):
             if needed and caller:
                 caller.require(needed)
         except InsufficientScope as error:
-            return _refuse(request, error)
+            response = problem_response(error)
+            if error.scope:
+                own, about = (
+                    audience.origin_of(request),
+                    {"error": error.code, "scope": error.scope},
+                )
+                challenge = audience.challenge(own, request.path_info, **about)
+                response["WWW-Authenticate"] = challenge
+            return response
         return None
 
 
@@ -128,11 +136,3 @@ def security(needed: AccessLevel) -> list[dict[str, list[str]]]:
     """Describe what an operation needs, as OpenAPI does; a session may do whatever its user may."""
     scopes = list(map(str, needed.scopes))
     return [{"OAuth": scopes}, {"Bearer": scopes}, {"Session": []}]
-
-
-def _refuse(request: HttpRequest, error: InsufficientScope) -> HttpResponse:
-    response = problem_response(error)
-    if error.scope:
-        own, about = audience.origin_of(request), {"error": error.code, "scope": error.scope}
-        response["WWW-Authenticate"] = audience.challenge(own, request.path_info, **about)
-    return response

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from celery import shared_task
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
@@ -56,6 +57,7 @@ class Ending:
     clear: Callable[[], object]
 
 
+@shared_task
 def clear() -> None:
     """Clear all that has ended. What fails is logged, and tried again by the next run.
 

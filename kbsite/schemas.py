@@ -96,9 +96,10 @@ class WebhookSecretOut(WebhookOut):
     secret: str = Field(description="Verifies signatures, as Standard Webhooks describes it.")
 
     @classmethod
-    def read(cls, webhook: Any, secret: str) -> Self:
+    def read(cls, webhook: Any) -> Self:
         """Return a webhook with its current secret."""
-        return cls.parse({**WebhookOut.model_validate(webhook).model_dump(), "secret": secret})
+        shown = WebhookOut.model_validate(webhook).model_dump()
+        return cls.parse({**shown, "secret": webhook.secret})
 
 
 class WebhooksOut(Shape):

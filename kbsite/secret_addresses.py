@@ -6,8 +6,7 @@ This is the one place that knows them; a test compares it with the routes.
 import re
 from typing import Final
 
-from transcripts.core import redaction
-from transcripts.core.redaction import MASK
+from transcripts.core import sanitize
 
 _SLASH: Final = r"(?:/|%2F)"  # an address may stand in the query of another
 _STEPS: Final = rf"(?:code|team)(?:{_SLASH}|$)"  # of a sign-in: their forms say where they are from
@@ -23,4 +22,4 @@ def is_secret(path: str) -> bool:
 
 def redact(text: str) -> str:
     """Mask these secrets, and those of any other address, in a text."""
-    return redaction.redact(_SECRET.sub(rf"\1{MASK}", text))
+    return sanitize.redact(_SECRET.sub(rf"\1{sanitize.MASK}", text))

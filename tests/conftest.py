@@ -26,11 +26,13 @@ from tests import template
 from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
 from tests.model_standin import ModelStandIn
+from tests.web_standin import Web
 from tests.youtube_standin import YouTubeStandIn
-from transcripts.core import actors
-from transcripts.core.actors import Actor
+from transcripts.core import audit
+from transcripts.core.audit import Actor
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
+from transcripts.youtube.guard import LOOPBACK_VARIABLE
 
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=25)
 hypothesis.settings.register_profile("thorough", deadline=None)
@@ -172,7 +174,7 @@ def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[No
 @pytest.fixture(autouse=True)
 def nobody_acts() -> None:
     """Forget who acted last: a request that a test made by itself has no response that does."""
-    actors.resolve_with(Actor)
+    audit.resolve_with(Actor)
 
 
 @pytest.fixture(autouse=True)
@@ -306,6 +308,14 @@ def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
     with YouTubeStandIn() as standin:
         for name, value in standin.environment().items():
             monkeypatch.setenv(name, value)
+        yield standin
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+    """A stand-in for all sites."""
+    with Web() as standin:
+        monkeypatch.setenv(LOOPBACK_VARIABLE, standin.url)
         yield standin
 
 

@@ -1,6 +1,7 @@
 """Read a page's HTML without regard to how its template is wrapped."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -12,3 +13,11 @@ def text_of(response: Any) -> str:
     text = re.sub(r">\s*\n\s*", ">", text)
     text = re.sub(r"\s*\n\s*<", "<", text)
     return re.sub(r"\s*\n\s*", " ", text)
+
+
+def assert_shows(shown: Any, *texts: object, without: Sequence[object] = ()) -> None:
+    """Assert that a page, or its text, has all of the texts, and none of those ``without``."""
+    text = shown if isinstance(shown, str) else text_of(shown)
+    missing = [each for each in map(str, texts) if each not in text]
+    present = [each for each in map(str, without) if each in text]
+    assert (missing, present) == ([], []), text

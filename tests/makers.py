@@ -293,6 +293,14 @@ def token_client(user: User, *, access: AccessLevel = AccessLevel.MANAGE, **abou
     return Client(headers={"Authorization": f"Bearer {text}"})
 
 
+def signed_in(user: User | None) -> Client:
+    """Return the browser of a user, or of a stranger; the CSRF token is another matter."""
+    browser = Client()
+    if user is not None:
+        browser.force_login(user)
+    return browser
+
+
 def make_citation(
     answer: Answer, source: Source, quote: str, *, number: int = 1, first: int = 0, **about: Any
 ) -> Citation:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import uvicorn
 
-from kbsite.middleware.request_heads import TimedHttpProtocol
+from kbsite.middleware.request_limits import TimedHttpProtocol
 
 Lifespan = Literal["auto", "off", "on"]
 PATIENCE = 30.0  # seconds until a test gives up; machines are noisy

@@ -9,8 +9,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import conf
+from transcripts.captions.caption_errors import CaptionsTooLarge
 from transcripts.core import languages
-from transcripts.core.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
+from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.scope import Scope
 from transcripts.core.translation import translated_error
 from transcripts.library import reading as library
@@ -122,13 +123,8 @@ class AddForm(ScheduleForm):
 
 def too_large(file: "UploadedFile[Any]") -> CaptionsTooLarge | None:
     """Return the error for captions beyond the limit of one file."""
-    limit = conf.max_upload_bytes()
-    if (file.size or 0) <= limit:
-        return None
-    return CaptionsTooLarge(
-        f"“{file.name}” has {file.size:,} bytes; the limit is {limit:,}.",
-        hint="Captions are small. Check that it is the right file.",
-    )
+    size, limit = file.size or 0, conf.max_upload_bytes()
+    return CaptionsTooLarge.of(str(file.name), size, limit=limit) if size > limit else None
 
 
 class SharedForm(forms.Form):
@@ -150,17 +146,12 @@ class SharedForm(forms.Form):
 def is_text(text: str) -> bool:
     """Return whether something pasted is a text rather than addresses."""
     words = text.split()
-    is_short = len(words) < FEW_WORDS and "\n" not in text.strip()
-    return not is_short and not all(_is_address(word) for word in words)
-
-
-def _is_address(word: str) -> bool:
-    if ADDRESS.match(word):
-        return True
-    try:
-        return bool(parse_target(word))
-    except InvalidUrl:
+    if len(words) < FEW_WORDS and "\n" not in text.strip():
         return False
+    try:
+        return not all(ADDRESS.match(word) or parse_target(word) for word in words)
+    except InvalidUrl:
+        return True
 
 
 class FetchForm(forms.Form):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    Strict,
     StringConstraints,
     ValidationInfo,
 )
@@ -47,6 +49,8 @@ def _read_seconds(time: Any, info: ValidationInfo) -> Any:
     return time if info.context == SHOWN else seconds(time)
 
 
+MAX_NAME: Final = 120  # characters of a collection's slug or name
+MAX_TITLE: Final = 300  # characters of a title from outside
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
@@ -56,8 +60,20 @@ def _storable(text: str) -> str:
     return text
 
 
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
 Text = Annotated[str, AfterValidator(_storable)]  # from outside
-SlugOrName = Annotated[Text, StringConstraints(max_length=120)]  # of a collection
+Filled = Annotated[Text, StringConstraints(min_length=1), AfterValidator(_filled)]
+Id = Annotated[UUID, Strict(False)]  # JSON has no type of its own for it
+Title = Annotated[Text, StringConstraints(max_length=MAX_TITLE)]
+SlugOrName = Annotated[Text, StringConstraints(max_length=MAX_NAME)]  # of a collection
+CollectionName = Annotated[
+    SlugOrName, Field(description="The collection's slug or name; empty: the default one.")
+]
 Time = Annotated[float, Field(ge=0)]  # seconds
 Seconds = Annotated[Time, BeforeValidator(_read_seconds)]  # read from milliseconds
 Count = Annotated[int, Field(ge=0)]
@@ -119,7 +135,7 @@ class JobOut(Shape):
     """A job: its progress, and how it ended."""
 
     id: int
-    kind: Literal["video", "feed", "files"]
+    kind: Literal["video", "feed", "files", "page"]
     target: str
     collection: CollectionSlug
     state: Literal["queued", "running", "done", "failed"]

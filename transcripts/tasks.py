@@ -1,12 +1,51 @@
-"""Celery tasks. Losing or repeating a message does no harm: see docs/decisions/0013."""
+"""Celery tasks, and the messages that send work to them.
+
+A message carries only an id. Losing or repeating one does no harm: see docs/decisions/0013.
+"""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
 
 from celery import shared_task
+from django.db import transaction
+from kombu.exceptions import ChannelError, OperationalError
 
 from transcripts.adding import acquisition
-from transcripts.core.work import messages
+from transcripts.core.work.models import QueuedWork
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 
 SENT_AT_ONCE = 50  # jobs that need not wait for YouTube
+
+logger = logging.getLogger(__name__)
+
+
+def nudge(task: Any, work: QueuedWork) -> None:
+    """Send the work's id to a Celery task once the transaction commits."""
+
+    def send() -> None:
+        if not publish(task, work.pk):
+            work.mark_unsent()
+
+    work.mark_sent()
+    transaction.on_commit(send)
+
+
+def nudge_all(task: Any, works: Iterable[QueuedWork]) -> None:
+    """Send each of these again: its message was lost, or its worker died."""
+    for work in works:
+        nudge(task, work)
+
+
+def publish(task: Any, pk: int) -> bool:
+    """Send an id to a Celery task; return False if the broker does not take it."""
+    try:
+        task.delay(pk)
+    except (ChannelError, OperationalError, OSError) as error:  # OSError: the disk is full
+        message = "The broker is away (%s); %s(%s) waits for the next sweep."
+        logger.warning(message, type(error).__name__, task.name, pk)
+        return False
+    return True
 
 
 @shared_task
@@ -18,7 +57,12 @@ def run_job(pk: int) -> None:
     job = Job.objects.filter(pk=pk).first()
     if job is not None:
         job.mark_unsent()
-        if current := _whose_turn(job):
+        current: Job | None = job
+        if not job.needs_youtube or (gate := YouTubeGate.current()).is_free:
+            current = Job.objects.next_like(job)
+        elif gate.state != "closed":
+            current = None  # of a closed one, the job says until when the queue pauses
+        if current:
             acquisition.perform(current.pk)
     dispatch()
 
@@ -48,7 +92,7 @@ def sync_due_feeds() -> None:
 
 def send(job: Job) -> None:
     """Send a job to the workers once its row is committed."""
-    messages.nudge(run_job, job)
+    nudge(run_job, job)
 
 
 def dispatch() -> None:
@@ -57,10 +101,4 @@ def dispatch() -> None:
     due = list(ready.exclude(Job.NEEDS_YOUTUBE)[:SENT_AT_ONCE])
     if YouTubeGate.current().is_free:
         due += ready.filter(Job.NEEDS_YOUTUBE)[:1]
-    messages.sweep(run_job, due)
-
-
-def _whose_turn(job: Job) -> Job | None:
-    if job.needs_youtube and not (gate := YouTubeGate.current()).is_free:
-        return job if gate.state == "closed" else None  # the job says until when the queue pauses
-    return Job.objects.next_like(job)
+    nudge_all(run_job, due)

@@ -2,25 +2,25 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from transcripts.views import activity, collections, feeds, media, videos
+from transcripts.views import activity, collections, videos
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/find/", videos.find, name="find-video"),
     path("videos/<int:pk>/download/<str:form>/", videos.download, name="video-download"),
     path("videos/<int:pk>/thumbnail", videos.thumbnail, name="video-thumbnail"),
-    path("videos/<int:pk>/media", media.show_media, name="video-media"),
-    path("videos/<int:pk>/media/", media.change_media, name="video-media-change"),
+    path("videos/<int:pk>/media", videos.show_media, name="video-media"),
+    path("videos/<int:pk>/media/", videos.change_media, name="video-media-change"),
     path("videos/<int:pk>/fetch/", videos.fetch, name="video-fetch"),
     path("jobs/<int:pk>/", activity.show_job, name="job"),
     path("jobs/<int:pk>/events/", activity.job_events, name="job-events"),
     path("jobs/<int:pk>/retry/", activity.retry, name="job-retry"),
     path("gate/reopen/", activity.reopen_gate, name="gate-reopen"),
-    path("feeds/find/", feeds.find, name="find-feed"),
-    path("feeds/<int:pk>/", feeds.show_feed, name="feed"),
-    path("feeds/<int:pk>/sync/", feeds.sync, name="feed-sync"),
-    path("feeds/<int:pk>/fetch/", feeds.fetch_entry, name="feed-fetch"),
-    path("feeds/<int:pk>/schedule/", feeds.schedule, name="feed-schedule"),
-    path("feeds/<int:pk>/remove/", feeds.remove, name="feed-remove"),
+    path("feeds/find/", activity.find_feed, name="find-feed"),
+    path("feeds/<int:pk>/", activity.show_feed, name="feed"),
+    path("feeds/<int:pk>/sync/", activity.sync_feed, name="feed-sync"),
+    path("feeds/<int:pk>/fetch/", activity.fetch_entry, name="feed-fetch"),
+    path("feeds/<int:pk>/schedule/", activity.schedule_feed, name="feed-schedule"),
+    path("feeds/<int:pk>/remove/", activity.remove_feed, name="feed-remove"),
     path("collections/create/", collections.create, name="collection-create"),
     path("collections/<int:pk>/settings/", collections.show_settings, name="collection-settings"),
     path("collections/<int:pk>/rename/", collections.describe, name="collection-rename"),

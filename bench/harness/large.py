@@ -17,8 +17,8 @@ from citations.providers import registry
 from citations.readers.source_blocks import cue_blocks
 from citations.text import sentences
 from citations.text.chunking import chunk
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from harness.environment import note
 from harness.sets import paths, questions_by_people
 from harness.turns import timed
@@ -62,7 +62,7 @@ class LargeLibrary:
                 merging.merge()
         merging.merge(spare=0)
         self.size = size
-        self.built = timed(partial(hnsw.ensure, self.space, rows=0)) / 1000
+        self.built = timed(partial(store.ensure_index, self.space, rows=0)) / 1000
         vacuum()
 
     @transaction.atomic

@@ -15,7 +15,6 @@ EMPTY = "# Benchmarks\n\nEach section is written by the command that it names.\n
 
 
 def percentile(values: Sequence[float]) -> float:
-    """Return the 95th percentile."""
     return sorted(values)[min(len(values) - 1, round(0.95 * len(values)))]
 
 

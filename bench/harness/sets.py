@@ -53,7 +53,6 @@ def cues(path: Path) -> list[dict[str, Any]]:
 
 
 def said(path: Path) -> str:
-    """Return the text of a transcript."""
     return " ".join(cue["text"] for cue in cues(path))
 
 

@@ -11,7 +11,6 @@ Times = dict[str, list[float]]  # milliseconds by name
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Return the milliseconds of a call."""
     before = time.perf_counter_ns()
     call()
     return (time.perf_counter_ns() - before) / 1e6

@@ -158,7 +158,6 @@ def numbers_of(rows: Sequence[Trial], names: Sequence[str]) -> Numbers:
 
 
 def shipped(trained: Trained) -> str:
-    """Return the models as JSON."""
     estimates = {sentence_ranking.PRESENT: trained.present, sentence_ranking.RIGHT: trained.right}
     stored = {
         estimate: {name: asdict(model) for name, model in models.items()}

@@ -89,7 +89,6 @@ def main() -> None:
 
 
 def report(judged: Judged, folds: dict[str, "TrainedJudge"]) -> None:
-    """Write the section of the results."""
     own = {
         name: [query for query in queries if query.kind == OWN] for name, queries in judged.items()
     }

@@ -112,7 +112,6 @@ def manual_pages(folders: Sequence[Path]) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """Remove the markup of reStructuredText."""
     text = ROLE.sub(lambda match: (match[1] or match[2] or "").split(".")[-1], text)
     text = LITERAL.sub(lambda match: match[1] or match[2] or match[3] or "", text)
     return re.sub(r"\*\*?([^*]+)\*\*?", r"\1", text)

@@ -18,8 +18,7 @@ from harness.environment import note
 from harness.judged import FAMILIES, JudgedSet, fill
 from numpy.typing import NDArray
 
-from citations.evaluation.questions import Question
-from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.questions import Question, RelevanceJudge
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lexical import merging, query
 from citations.library.filters import Filter, resolve

@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from citations.models import Answer, Conversation, Highlight, Note
 from transcripts.admin import RecordAdmin
-from transcripts.core.admin.tables import FilledFilter
+from transcripts.admin.tables import FilledFilter
 
 
 @admin.register(Conversation)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 
-from citations.admin.positions import PositionAdmin
+from citations.admin.sources import PositionAdmin
 from citations.lectures import report as lecture_report
 from citations.models import Citation, LectureSession, Segment, Window, WindowOutcome
 from transcripts.admin import RecordAdmin

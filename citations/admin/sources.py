@@ -1,4 +1,4 @@
-"""Sources, their chunks and relevance judgments."""
+"""Sources, their chunks, relevance judgments, outlines, topics and guides."""
 
 from typing import Any, ClassVar
 
@@ -8,19 +8,31 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from citations.admin.positions import PositionAdmin
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import ResolvedFilter
-from citations.models import Chunk, Mark, Source
+from citations.models import Chunk, Guide, Mark, Node, Source, Topic
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.core.admin.tables import QUEUED_AT_ONCE, FilledFilter
+from transcripts.admin.tables import QUEUED_AT_ONCE, FilledFilter
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.translation import translated
+from transcripts.text.timecodes import clock
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
 FOUND_AT_MOST = 500  # chunks per search
+
+
+class PositionAdmin(RecordAdmin):
+    """Rows with a start in ms, and perhaps a text."""
+
+    @admin.display(description=_("Where"), ordering="start")
+    def at(self, row: Any) -> str:
+        return "–" if row.start is None else clock(row.start)
+
+    @admin.display(description=_("Begins with"))
+    def beginning(self, row: Any) -> str:
+        return str(row.text[:100])
 
 
 @admin.register(Source)
@@ -116,3 +128,43 @@ class MarkAdmin(PositionAdmin):
     list_filter = ("right", "created_at", "source__collection")
     list_select_related = ("source", "user")
     search_fields = ("query", "source__title", "user__username")
+
+
+class BuiltAdmin(RecordAdmin):
+    """Rows that are deleted only with what they are built from."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Node)
+class NodeAdmin(PositionAdmin, BuiltAdmin):
+    list_display = ("title", "level", "source", "at", "page", "beginning", "is_told")
+    list_filter = ("level", "source__kind", "source__collection")
+    list_select_related = ("source",)
+    search_fields = ("title", "source__title")
+    search_help_text = _("Title, or that of the source")
+    ordering = ("source_id", "-level", "ordinal")
+    exclude: ClassVar[Any] = ("digest", "vector")
+
+    @admin.display(description=_("abstract"), boolean=True)
+    def is_told(self, node: Any) -> bool:
+        """Whether a language model has written its abstract."""
+        return bool(node.abstract)
+
+
+@admin.register(Topic)
+class TopicAdmin(BuiltAdmin):
+    list_display = ("label", "collection", "size", "updated_at")
+    list_filter = ("collection",)
+    list_select_related = ("collection",)
+    search_fields = ("label",)
+    exclude: ClassVar[Any] = ("vector",)
+
+
+@admin.register(Guide)
+class GuideAdmin(BuiltAdmin):
+    list_display = ("source", "version", "attempts", "made_at", "failed_at")
+    list_filter = ("source__kind", "source__collection")
+    list_select_related = ("source",)
+    search_fields = ("source__title",)

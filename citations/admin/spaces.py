@@ -17,7 +17,7 @@ from citations.maintenance import migration
 from citations.models import EmbeddingSpace
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.core.admin.tables import may
+from transcripts.admin.tables import may
 from transcripts.core.errors import KnowledgeBaseError
 
 PROVIDERS = ("local", "voyage", "openai", "e5-small", "bge", "bge-base", "ollama")
@@ -82,7 +82,12 @@ class EmbeddingSpaceAdmin(RecordAdmin):
 
     @admin.action(description=_("Move the library to this model"), permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, _begin, outcome=_("migration is under way"), most=1)
+        def begin(space: EmbeddingSpace) -> None:
+            names = ("provider", "model", "dimensions")
+            choice = EmbeddingChoice(**{name: getattr(space, name) for name in names})
+            migration.begin(choice)
+
+        self.work_on(request, queryset, begin, outcome=_("migration is under way"), most=1)
         dispatch()
 
     @admin.action(description=_("Give up the migration to this model"), permissions=["work"])
@@ -116,9 +121,3 @@ class EmbeddingSpaceAdmin(RecordAdmin):
         return TemplateResponse(
             request, "admin/citations/embeddingspace/migrate.html", {**context, "form": form}
         )
-
-
-def _begin(space: EmbeddingSpace) -> None:
-    migration.begin(
-        EmbeddingChoice(provider=space.provider, model=space.model, dimensions=space.dimensions)
-    )

@@ -1,6 +1,6 @@
 """The values of answers: what a question becomes on its way, and what every door returns."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -72,6 +72,8 @@ class Evidence:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields to store and show: the location and the first 300 characters."""
+        at = asdict(self.locator)
+        del at["span"]
         return {
             "number": self.number,
             "source": str(self.origin.id),
@@ -82,11 +84,28 @@ class Evidence:
             "text": self.text[:300],
             "link": self.link,
             "part": self.part,
-            "start": self.locator.start,
-            "end": self.locator.end,
-            "page": self.locator.page,
-            "last_page": self.locator.last_page,
+            **at,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceSet:
+    """Passages numbered from 1; ``is_fused``: scored by a hybrid search without a cross-encoder."""
+
+    evidence: tuple[Evidence, ...]
+    stages: tuple[Stage, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_fused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingTask:
+    """A question, and the passages to answer it from. ``earlier_quotes`` are not repeated."""
+
+    full_question: str
+    parts: tuple[QuestionPart, ...]
+    evidence: EvidenceSet
+    earlier_quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +156,29 @@ class AnswerPart:
     heading: str
     is_answered: bool
     confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An answer as it was written.
+
+    ``missing`` are the parts without an answer, ``is_cut_off`` tells that the language model broke
+    off, and ``repeats`` that an earlier answer has some of the quotes. ``signs`` are those of each
+    part. ``remarks`` stand with the answer, ``notes`` in its trace. ``confidences`` are those of
+    several questions, by heading; ``confidence`` is that of a single one.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    missing: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    signs: tuple[Mapping[str, float], ...] = ()
+    confidence: float | None = None
+    confidences: Mapping[str, float] = field(default_factory=dict)
+    is_cut_off: bool = False
+    repeats: bool = False
+    model: str = ""
+    tokens: Mapping[str, int] = field(default_factory=dict)
 
 
 class Preparation(StrEnum):
@@ -256,3 +298,6 @@ class FinalEvent:
 
 Event: TypeAlias = Progress | ClaimEvent | FinalEvent
 """The events of an answer, in this order."""
+
+Writing: TypeAlias = Generator[Event, None, Draft]
+GROUND: Final = "ground"  # the stage of writing

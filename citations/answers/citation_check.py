@@ -18,11 +18,10 @@ from citations.library.filters import Filter
 from citations.models import Source
 from citations.providers.languages import is_in
 from citations.quotes import matching, source_texts, verification
-from citations.quotes.matching import Verdict
-from citations.quotes.source_texts import SourceText, Span, border
-from citations.text import tables
-from citations.text.sentences import split
-from citations.text.tables import TableRow
+from citations.quotes.matching import PreparedText, Verdict
+from citations.quotes.source_texts import SourceText, border
+from citations.text.blocks import TableRow, table_rows
+from citations.text.sentences import Span, split
 from transcripts.core.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
@@ -146,15 +145,10 @@ class Proof:
         if source is None:
             return None
         text, first, last = source.reading.text, passage.spans[0][0], passage.spans[-1][1]
-        start, stop = first, last
-        if around:
-            start = border(text, first - around)
-            stop = border(text, last + around)
+        start = border(text, first - around) if around else first
+        stop = border(text, last + around) if around else last
         near = (first - start, last - start)
-        passage_text = matching.prepare(
-            text[start:stop], has_added_stops=source.reading.has_added_stops
-        )
-        span = matching.find(quote, passage_text, near=near)
+        span = matching.find(quote, source.prepared((start, stop)), near=near)
         if span is None:
             return None
         return QuoteMatch(source.row, (span[0] + start, span[1] + start), _citable(passage))
@@ -167,11 +161,7 @@ class Proof:
         check = matching.check(quote, source_texts.prepared(source.row), near=near)
         if check.verdict != Verdict.VERBATIM or check.span is None:
             return check.verdict, None
-        itself = matching.prepare(
-            source.text(check.span), has_added_stops=source.reading.has_added_stops
-        )
-        is_itself = matching.find(quote, itself)
-        if check.negation or not is_itself:
+        if check.negation or not matching.find(quote, source.prepared(check.span)):
             return Verdict.ALTERED, None
         return check.verdict, QuoteMatch(source.row, check.span, f"{_citable(passage)} {quote}")
 
@@ -218,10 +208,13 @@ class _CitedSource:
 
     @cached_property
     def rows(self) -> list[TableRow]:
-        return list(tables.rows(self.reading.text))
+        return list(table_rows(self.reading.text))
 
     def text(self, span: Span) -> str:
         return self.reading.text[span[0] : span[1]]
+
+    def prepared(self, span: Span) -> PreparedText:
+        return matching.prepare(self.text(span), has_added_stops=self.reading.has_added_stops)
 
 
 def _citable(passage: Evidence) -> str:

@@ -1,17 +1,16 @@
 """Finds the passages that may answer a question, among chunks and the nodes of the summary tree."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from django.contrib.auth.models import User
 
 from citations.answers import tree_search
-from citations.answers.answer import Breadth, Evidence, QuestionPart
+from citations.answers.answer import Breadth, Evidence, EvidenceSet, QuestionPart
 from citations.answers.tree_search import ChunkEvidence, TreeQuery, is_within
-from citations.answers.writing import definitions
+from citations.answers.writing import answer_types
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
@@ -29,16 +28,6 @@ UNQUOTED: Final = (
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _MIN_SUPPORT: Final = 20  # chunks that support nodes of the tree
 _DEFINING: Final = 5  # passages that may define a term, beside those that the question finds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceSet:
-    """Passages numbered from 1; ``is_fused``: scored by a hybrid search without a cross-encoder."""
-
-    evidence: tuple[Evidence, ...]
-    stages: tuple[Stage, ...] = ()
-    notes: tuple[str, ...] = ()
-    is_fused: bool = False
 
 
 def collect(
@@ -104,7 +93,7 @@ def find(
         evidence, stage = tree_search.search(query, chunks, is_reranked=results.reranked)
         return _set(evidence, (*results.stages, stage), notes)
     evidence = [chunk.evidence for chunk in chunks[:limit]]
-    if term := definitions.term(question):
+    if term := answer_types.term(question):
         # The term is looked up as it stands: nothing is imagined that a second search asks for.
         about, _ = search(term, limit=MAX_LIMIT, expand=False)
         evidence += _defining(question, about.passages, evidence)
@@ -117,24 +106,23 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
     columns = ("pk", "ordinal", "source_id", "source__digest")
     by_id = {pk: row for pk, *row in rows.values_list(*columns)}
     chunks: list[ChunkEvidence] = []
-    for passage in passages:
-        if passage.chunk in by_id:
-            ordinal, source, digest = by_id[passage.chunk]
-            evidence = Evidence(
-                number=0,
-                source=source,
-                origin=passage.origin,
-                locator=passage.locator,
-                text=passage.text,
-                spans=(passage.locator.span,),
-                digest=digest,
-                level=0,
-                score=passage.score,
-                relevance=passage.relevance,
-                heading=passage.heading,
-                link=passage.link,
-            )
-            chunks.append(ChunkEvidence(evidence, ordinal))
+    for passage in (passage for passage in passages if passage.chunk in by_id):
+        ordinal, source, digest = by_id[passage.chunk]
+        evidence = Evidence(
+            number=0,
+            source=source,
+            origin=passage.origin,
+            locator=passage.locator,
+            text=passage.text,
+            spans=(passage.locator.span,),
+            digest=digest,
+            level=0,
+            score=passage.score,
+            relevance=passage.relevance,
+            heading=passage.heading,
+            link=passage.link,
+        )
+        chunks.append(ChunkEvidence(evidence, ordinal))
     return chunks
 
 
@@ -146,24 +134,21 @@ def _defining(
     A term's own definition shares few words with the question, and a book uses the term often.
     Scores of a search for other words count as the best here at most.
     """
-    definition = definitions.definition_asked(question)
+    definition = answer_types.definition_asked(question)
     best = max((passage.score for passage in others), default=1.0)
     places = {(passage.source, passage.spans) for passage in others}
-    chunks = chunk_evidence(
-        [passage for passage in passages if _has_definition(definition, passage.text)]
-    )
+
+    def has_definition(text: str) -> bool:
+        sentences = (text[first:last] for first, last in split(text))
+        return any(answer_types.fitness(definition, sentence) == 1 for sentence in sentences)
+
+    chunks = chunk_evidence([passage for passage in passages if has_definition(passage.text)])
     new = [
         replace(chunk.evidence, score=min(best, chunk.evidence.score))
         for chunk in chunks
         if (chunk.evidence.source, chunk.evidence.spans) not in places
     ]
     return new[:_DEFINING]
-
-
-def _has_definition(definition: re.Pattern[str] | None, text: str) -> bool:
-    return any(
-        definitions.fitness(definition, text[first:last]) == 1 for first, last in split(text)
-    )
 
 
 def _search(

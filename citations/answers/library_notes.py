@@ -22,7 +22,7 @@ from transcripts.text.timecodes import watch_url
 TITLES: Final = 3  # that are named
 MAX_UNREADY: Final = 100  # sources that an answer keeps
 _TITLE: Final = 80  # characters
-_EMPTY: Final = "There is nothing to ask yet: add recordings or documents first."
+_PREPARATION: Final = {State.PENDING: Preparation.INDEXING, State.WORDS: Preparation.EMBEDDING}
 
 
 def needs_help(scope: Scope, filter: Filter, message: str, *, is_first: bool) -> bool:
@@ -43,8 +43,11 @@ def help_note(scope: Scope, filter: Filter) -> str:
     sources = matching(scope, filter).order_by("-created_at", "-pk")
     rows = sources.values_list("kind", "title")
     if not rows:
-        return _EMPTY
+        return "There is nothing to ask yet: add recordings or documents first."
     titles = [title for _, title in rows]
+    names = ", ".join(dict.fromkeys(f"“{title[:_TITLE]}”" for title in titles[:TITLES]))
+    if rest := max(0, len(titles) - TITLES):
+        names += f" and {rest:,} other{'' if rest == 1 else 's'}"
     kinds = Counter(kind == VIDEO for kind, _ in rows)
     counts = " and ".join(
         f"{kinds[is_video]:,} {name}{'' if kinds[is_video] == 1 else 's'}"
@@ -52,7 +55,7 @@ def help_note(scope: Scope, filter: Filter) -> str:
         if kinds[is_video]
     )
     return (
-        f"Ask about what is said in {counts}: {_named(titles)}. For example: “What is"
+        f"Ask about what is said in {counts}: {names}. For example: “What is"
         f" “{titles[0][:_TITLE]}” about?”, “What does “{titles[-1][:_TITLE]}” say about …?”, “How"
         " does … work?”, “What are the main topics?”. Every citation of an answer is checked word"
         " for word."
@@ -72,9 +75,8 @@ def unready_note(sources: Sequence[Unready]) -> str:
     if len(sources) > TITLES:
         titles = _("%(titles)s and others") % {"titles": titles}
     if len(sources) >= MAX_UNREADY:
-        return _("Many sources were not ready yet when you asked, such as %(titles)s.") % {
-            "titles": titles
-        }
+        many = _("Many sources were not ready yet when you asked, such as %(titles)s.")
+        return many % {"titles": titles}
     return ngettext(
         "%(count)d source was not ready yet when this was asked: %(titles)s.",
         "%(count)d sources were not ready yet when this was asked: %(titles)s.",
@@ -88,15 +90,15 @@ def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
     Sources that are being fetched count unless the filter asks for more than collections: what it
     will match is not known yet.
     """
-    rows = (
-        matching(scope, filter).filter(state__in=_PREPARATION).order_by(alphabetical("title"), "pk")
-    )
-    columns = rows.values_list("uuid", "title", "state", "collection")[:MAX_UNREADY]
+    rows = matching(scope, filter).filter(state__in=_PREPARATION)
+    columns = rows.values_list("uuid", "title", "state", "collection")
     sources = tuple(
         UnreadySource(
             title=title, state=_PREPARATION[State(state)], collection=collection, source_id=uuid
         )
-        for uuid, title, state, collection in columns
+        for uuid, title, state, collection in columns.order_by(alphabetical("title"), "pk")[
+            :MAX_UNREADY
+        ]
     )
     return (*sources, *_arriving(scope, filter))[:MAX_UNREADY]
 
@@ -109,23 +111,12 @@ def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
     if filter.collections:
         named = Collection.objects.visible(scope).named
         jobs = jobs.filter(collection__in=[named(name).pk for name in filter.collections])
+    rows = jobs.order_by("pk").values_list("kind", "target", "collection")
     return [
         UnreadySource(
-            title=target if kind == Job.Kind.FILES else watch_url(target),
+            title=watch_url(target) if kind == Job.Kind.VIDEO else target,
             state=Preparation.READING if kind == Job.Kind.FILES else Preparation.FETCHING,
             collection=collection,
         )
-        for kind, target, collection in jobs.order_by("pk").values_list(
-            "kind", "target", "collection"
-        )[:MAX_UNREADY]
+        for kind, target, collection in rows[:MAX_UNREADY]
     ]
-
-
-_PREPARATION: Final = {State.PENDING: Preparation.INDEXING, State.WORDS: Preparation.EMBEDDING}
-
-
-def _named(titles: Sequence[str]) -> str:
-    names = list(dict.fromkeys(f"“{title[:_TITLE]}”" for title in titles[:TITLES]))
-    rest = len(titles) - TITLES
-    others = f" and {rest:,} other{'' if rest == 1 else 's'}" if rest > 0 else ""
-    return f"{', '.join(names)}{others}"

@@ -5,9 +5,17 @@ from dataclasses import replace
 from typing import Final
 
 from citations import conf
-from citations.answers.answer import Claim, ClaimEvent, Event, Progress
+from citations.answers.answer import (
+    GROUND,
+    Claim,
+    ClaimEvent,
+    Draft,
+    Event,
+    Progress,
+    Writing,
+    WritingTask,
+)
 from citations.answers.citation_check import Proof, relates
-from citations.answers.draft import GROUND, Draft, Writing, WritingTask
 from citations.answers.question.wording import is_question
 from citations.answers.sections import heading
 from citations.answers.writing import claim_support, excerpts, output_parser, sentence_ranking
@@ -67,9 +75,12 @@ class ModelWriter:
 
     def _read(self, *, failed: str = "") -> Generator[Event, None, str]:
         """Read and check an answer, and return what it says."""
-        task, llm = self._task, self._llm
+        task, llm, question = self._task, self._llm, self._task.full_question
+        if not (llm.fills_forms or is_question(question)):
+            # A small model finds nothing about a bare subject.
+            question = f"What is said about “{question}”?"
         prompt = writing_prompts.prompt(
-            self._question(),
+            question,
             task.parts,
             task.evidence.evidence,
             budget=llm.budget,
@@ -95,13 +106,6 @@ class ModelWriter:
                 yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
                 waiting = []
         return "\n".join(written)
-
-    def _question(self) -> str:
-        """Return the question: a small model finds nothing about a bare subject."""
-        question = self._task.full_question
-        if self._llm.fills_forms or is_question(question):
-            return question
-        return f"What is said about “{question}”?"
 
     def _verified(self, draft: ClaimDraft) -> list[Claim]:
         """Return a claim with its quotes, or else with the sentences that it stands on; nothing

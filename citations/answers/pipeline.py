@@ -10,20 +10,22 @@ from django.contrib.auth.models import User
 from citations.answers import evidence as answer_evidence
 from citations.answers import library_notes, writers
 from citations.answers.answer import (
+    GROUND,
     AnswerOutcome,
     AnswerPart,
     AnswerTrace,
+    Draft,
     Event,
     Evidence,
+    EvidenceSet,
     FinalEvent,
     Progress,
     QuestionPart,
     Reply,
     Route,
+    WritingTask,
 )
 from citations.answers.citation_check import Proof
-from citations.answers.draft import GROUND, Draft, WritingTask
-from citations.answers.evidence import EvidenceSet
 from citations.answers.question.wording import asks_for_more, quoted
 from citations.answers.sections import heading
 from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
@@ -110,20 +112,23 @@ def ask(
 def _events(request: AnswerRequest) -> Iterator[Event]:
     started = perf_counter()
     yield Progress(stage=ROUTE)
-    if library_notes.needs_help(
-        request.scope, request.filter, request.question, is_first=not request.history
-    ):
-        yield FinalEvent(reply=_help(request, started))
+    scope, filter, question = request.scope, request.filter, request.question
+    if library_notes.needs_help(scope, filter, question, is_first=not request.history):
+        reply = Reply(
+            question=question,
+            full_question=question,
+            outcome=AnswerOutcome.HELP,
+            trace=AnswerTrace(route=Route(parts=())),
+            note=library_notes.help_note(scope, filter),
+            milliseconds=(perf_counter() - started) * 1000,
+        )
+        yield FinalEvent(reply=reply)
         return
     understanding = understand(
-        request.scope,
-        request.question,
-        history=request.history,
-        filter=request.filter,
-        uses_llm=request.uses_llm,
+        scope, question, history=request.history, filter=filter, uses_llm=request.uses_llm
     )
     yield Progress(stage=RETRIEVE)
-    unready = library_notes.unready_sources(request.scope, request.filter)  # before it is searched
+    unready = library_notes.unready_sources(scope, filter)  # before it is searched
     attempt = yield from _attempt(request, understanding)
     if understanding.selected and not attempt.is_supported:
         attempt = yield from _attempt_everywhere(request, understanding, attempt)
@@ -142,9 +147,8 @@ def _attempt(
         request.scope,
         understanding.route.parts,
         filter=understanding.filter,
-        limit=min(
-            MAX_PASSAGES, LIMIT + len(request.earlier_quotes)
-        ),  # the search finds earlier quotes again
+        # The search finds earlier quotes again.
+        limit=min(MAX_PASSAGES, LIMIT + len(request.earlier_quotes)),
         user=request.user,
         expand=request.uses_llm,
     )
@@ -230,27 +234,13 @@ def _stage(name: str, milliseconds: float, *, count: int = 0) -> Stage:
 # The reply
 
 
-def _help(request: AnswerRequest, started: float) -> Reply:
-    return Reply(
-        question=request.question,
-        full_question=request.question,
-        outcome=AnswerOutcome.HELP,
-        trace=AnswerTrace(route=Route(parts=())),
-        note=library_notes.help_note(request.scope, request.filter),
-        milliseconds=(perf_counter() - started) * 1000,
-    )
-
-
 def _reply(
     request: AnswerRequest, understanding: Understanding, attempt: _Attempt, started: float
 ) -> Reply:
     draft, evidence = attempt.draft, attempt.evidence.evidence
     is_refused = not attempt.is_supported
-    if is_refused:
-        outcome = AnswerOutcome.REFUSED
-    else:
-        is_partial = draft.missing or draft.is_cut_off
-        outcome = AnswerOutcome.PARTIAL if is_partial else AnswerOutcome.ANSWERED
+    is_partial = draft.missing or draft.is_cut_off
+    outcome = AnswerOutcome.PARTIAL if is_partial else AnswerOutcome.ANSWERED
     nearest = sorted(evidence, key=lambda passage: -passage.score)[:NEAREST] if is_refused else ()
     trace = AnswerTrace(
         route=attempt.route,
@@ -264,7 +254,7 @@ def _reply(
     return Reply(
         question=request.question,
         full_question=understanding.full_question,
-        outcome=outcome,
+        outcome=AnswerOutcome.REFUSED if is_refused else outcome,
         trace=trace,
         claims=() if is_refused else draft.claims,
         parts=_parts(attempt),
@@ -313,8 +303,6 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
         for text in dict.fromkeys(missing)
         if heading(text) not in headings
     )
-    advice = ""
-    if missing:
-        sources = matching(request.scope, request.filter)
-        advice = language_gap.advice(" ".join(missing), sources)
+    sources = matching(request.scope, request.filter)
+    advice = language_gap.advice(" ".join(missing), sources) if missing else ""
     return " ".join(filter(None, (*refusals, advice, *draft.remarks)))

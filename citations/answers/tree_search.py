@@ -99,9 +99,6 @@ def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
     return Stage(name=LEVELS, milliseconds=milliseconds, count=count)
 
 
-# Nodes
-
-
 def _near(query: TreeQuery, node_filter: NodeFilter) -> list[Summary]:
     space = vector_space.active()
     if space is None:
@@ -111,10 +108,6 @@ def _near(query: TreeQuery, node_filter: NodeFilter) -> list[Summary]:
     except (ModelError, InvalidProvider):
         return []  # the search for chunks has noted it
     return outline_search.near(node_filter, vector, space=space, limit=NEAREST)
-
-
-def _holds(node: Summary, chunk: ChunkEvidence) -> bool:
-    return node.passage.source == chunk.evidence.source and node.first <= chunk.ordinal <= node.last
 
 
 # Scores
@@ -134,7 +127,12 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
     for own in levels.values():
         near = {node.node: node.cosine for node in own if node.cosine is not None}
         support = {
-            node.node: sum(chunk.evidence.score**2 for chunk in chunks if _holds(node, chunk))
+            node.node: sum(
+                chunk.evidence.score**2
+                for chunk in chunks
+                if node.passage.source == chunk.evidence.source
+                and node.first <= chunk.ordinal <= node.last
+            )
             for node in own
         }
         branches = [ranking for ranking in map(_ranking, (near, support)) if ranking]
@@ -155,17 +153,16 @@ def _with_documents(
 ) -> list[Evidence]:
     """Add a share of each chunk's document to its score."""
     documents = {
-        node.passage.source: scores.get(node.node, 0.0)
+        node.passage.source: DOCUMENT_WEIGHT * scores.get(node.node, 0.0)
         for node in nodes
         if node.level == Level.DOCUMENT
     }
     evidence = [chunk.evidence for chunk in chunks]
     if not documents:
         return evidence
-    shares = [DOCUMENT_WEIGHT * documents.get(passage.source, 0.0) for passage in evidence]
     return [
-        replace(passage, score=(passage.score + share) / (1 + DOCUMENT_WEIGHT))
-        for passage, share in zip(evidence, shares, strict=True)
+        replace(own, score=(own.score + documents.get(own.source, 0.0)) / (1 + DOCUMENT_WEIGHT))
+        for own in evidence
     ]
 
 
@@ -192,10 +189,8 @@ def _merged(
     query: TreeQuery, own: Iterable[Evidence], nodes: Sequence[Summary], scores: Mapping[int, float]
 ) -> list[Evidence]:
     """Put sections and documents before chunks, which then score at most as much."""
-    fitting = sorted(
-        ((node, scores.get(node.node, 0.0)) for node in nodes),
-        key=lambda pair: (-pair[1], *outline_search.sort_key(pair[0])),
-    )
+    scored = ((node, scores.get(node.node, 0.0)) for node in nodes)
+    fitting = sorted(scored, key=lambda pair: (-pair[1], *outline_search.sort_key(pair[0])))
     chosen = _node_evidence([pair for pair in fitting[: 2 * query.limit] if pair[1] > 0])
     rest = sorted(own, key=lambda passage: -passage.score)
     least = min((passage.score for passage in chosen), default=1.0)

@@ -8,10 +8,9 @@ from typing import Final
 
 from django.db.models import F, Q, TextField, Value
 
-from citations.answers import model_router
 from citations.answers.answer import Route
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import (
+from citations.answers.question.named_sources import (
     NUMBERED,
     Heading,
     find_named_section,
@@ -25,7 +24,7 @@ from citations.answers.question.wording import (
     separated,
     without_connective,
 )
-from citations.answers.writing import definitions, output_parser
+from citations.answers.writing import answer_types, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
@@ -96,7 +95,7 @@ class AnswerModels:
         def ask(text: str) -> str:
             return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
 
-        return model_router.route(question, ask=ask, model=llm.name)
+        return router.route_by_model(question, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +120,11 @@ def understand(
     uses_llm: bool = True,
 ) -> Understanding:
     """Find out what a question asks after the turns of ``history``."""
-    started = perf_counter()
-    llm, llm_note = _llm() if uses_llm else (None, "")
+    started, llm, notes = perf_counter(), None, list[str]()
+    try:
+        llm = registry.llm() if uses_llm else None
+    except InvalidProvider as error:
+        notes.append(f"Answered without a language model: {error.text}")
     models = AnswerModels(llm, _embedder())
     full_question = rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
@@ -131,8 +133,8 @@ def understand(
     looked_up = selected.question if selected else full_question
     route = _without_unrelated_context(scope, within, models.route(looked_up))
     own, context = separated(full_question)
-    is_joined = context and own == question
-    context_note = f"Searched together with the question before it: “{context}”."
+    if context and own == question:
+        notes.append(f"Searched together with the question before it: “{context}”.")
     milliseconds = (perf_counter() - started) * 1000
     finish("answer", ROUTE, milliseconds=milliseconds)
     return Understanding(
@@ -141,7 +143,7 @@ def understand(
         filter=within,
         selected=selected,
         models=models,
-        notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
+        notes=tuple(notes),
         stage=Stage(name=ROUTE, milliseconds=milliseconds),
     )
 
@@ -161,13 +163,6 @@ def understand_everywhere(
         selected=None,
         stage=Stage(name=ROUTE, milliseconds=milliseconds),
     )
-
-
-def _llm() -> tuple[Llm | None, str]:
-    try:
-        return registry.llm(), ""
-    except InvalidProvider as error:
-        return None, f"Answered without a language model: {error.text}"
 
 
 def _embedder() -> Embedder | None:
@@ -221,11 +216,8 @@ def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool
         return False
     new, old = set(stems(text)), set(stems(question))
     vocabulary = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
-    return (
-        bool(new)
-        and len(new & vocabulary) >= MIN_KEPT * len(new)
-        and len(new & old) >= MIN_KEPT * len(old)
-    )
+    is_known = bool(new) and len(new & vocabulary) >= MIN_KEPT * len(new)
+    return is_known and len(new & old) >= MIN_KEPT * len(old)
 
 
 def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
@@ -254,7 +246,7 @@ def _without_unrelated_context(scope: Scope, filter: Filter, route: Route) -> Ro
 def _is_unrelated_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
     plain = without_connective(own)
-    term = set(stems(definitions.term(plain))) if context else set()
+    term = set(stems(answer_types.term(plain))) if context else set()
     if len(term) < (1 if asks_what_is(plain) else MIN_TERM_WORDS):
         return False
     results = search_pipeline.search(
@@ -280,18 +272,13 @@ def _select_sources(scope: Scope, filter: Filter, question: str) -> SelectedSour
     """
     if filter.sources or filter.keys is not None:
         return _select_section(scope, filter, question)
-    selected = _select_titles(scope, filter, question)
+    titles = _titles(scope, filter, question)
+    named = named_sources.find_named_sources(question, titles)
+    chosen = [title for title in titles if title[0] in named.keys]
+    selected = _selected(chosen, named.question) if chosen else _only_one(scope, filter, question)
     within = filter.model_copy(update={"keys": selected.keys}) if selected else filter
     section = _select_section(scope, within, selected.question if selected else question)
     return section or selected
-
-
-def _select_titles(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    titles = _titles(scope, filter, question)
-    named = named_sources.find_named_sources(question, titles)
-    if not named.keys:
-        return _only_one(scope, filter, question)
-    return _selected([title for title in titles if title[0] in named.keys], named.question)
 
 
 def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]]:
@@ -299,10 +286,8 @@ def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]
     is_possible = Q(asked__icontains=F("title"))
     for word in named_sources.title_words(question):
         is_possible |= Q(title__icontains=word)
-    question_value = Value(question, output_field=TextField())
-    rows = (
-        matching(scope, filter).alias(asked=question_value).filter(is_possible, chunk_count__gt=0)
-    )
+    sought = Value(question, output_field=TextField())
+    rows = matching(scope, filter).alias(asked=sought).filter(is_possible, chunk_count__gt=0)
     titles = list(rows.order_by("pk").values_list("pk", "title")[: MAX_TITLES + 1])
     return titles if len(titles) <= MAX_TITLES else []
 

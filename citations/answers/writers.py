@@ -4,9 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from citations.answers.answer import Breadth, Claim, ClaimEvent, Progress, QuestionPart
+from citations.answers.answer import (
+    GROUND,
+    Breadth,
+    Claim,
+    ClaimEvent,
+    Draft,
+    Progress,
+    QuestionPart,
+    Writing,
+    WritingTask,
+)
 from citations.answers.citation_check import Proof
-from citations.answers.draft import GROUND, Draft, Writing, WritingTask
 from citations.answers.model_writer import ModelWriter
 from citations.answers.question.wording import asks_for_more
 from citations.answers.sections import heading
@@ -115,16 +124,6 @@ def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
 # The sources' sentences
 
 
-def _has_lead(task: WritingTask, part: QuestionPart) -> bool:
-    """Tell whether one claim answers: nothing is listed or summed up, and no more is asked for."""
-    return not (
-        task.earlier_quotes
-        or part.breadth == Breadth.BROAD
-        or asks_for_list(part.text)
-        or asks_for_more(task.full_question)
-    )
-
-
 def _extractive(
     task: WritingTask, draft: Draft, extracts: Sequence[Extract], proof: Proof
 ) -> Writing:
@@ -134,20 +133,18 @@ def _extractive(
         before = len(draft.claims)
         if _is_answered(extract, signs):
             if not extract.part.is_of_the_whole and not extract.repeats:
-                heading = _heading(task, extract.part)
-                draft = _rated(draft, heading, sentence_ranking.confidence(signs))
+                share, heading = sentence_ranking.confidence(signs), _heading(task, extract.part)
+                confidences = {heading: share, **draft.confidences} if heading else {}
+                draft = replace(
+                    draft,
+                    confidence=draft.confidence if heading else share,
+                    confidences=confidences or draft.confidences,
+                )
             answered.append(_part_answer(task, extract.part, extract.picks))
             draft = yield from _cite_shown(draft, answered[-1], proof)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
     return (yield from _cite_folded(draft, answered, proof))
-
-
-def _rated(draft: Draft, heading: str, share: float) -> Draft:
-    """Record the confidence in a question's first citation."""
-    if not heading:
-        return replace(draft, confidence=share)
-    return replace(draft, confidences={heading: share, **draft.confidences})
 
 
 def _with_more(
@@ -161,24 +158,22 @@ def _with_more(
         is_answered = _is_sure if extract.part.text in draft.missing else _is_answered
         if extract.part.breadth == Breadth.BROAD or not is_answered(extract, signs):
             continue
-        picks = [pick for pick in extract.picks if not _is_cited(pick, proof)]
+        picks = [
+            pick
+            for pick in extract.picks
+            if not any(
+                quote.source == pick.evidence.source
+                and quote.locator.span[0] < pick.span[1]
+                and pick.span[0] < quote.locator.span[1]
+                for quote in proof.quotes
+            )
+        ]
         answered.append(_part_answer(task, extract.part, picks))
         draft = yield from _cite_shown(draft, answered[-1], proof)
     draft = yield from _cite_folded(draft, answered, proof)
     headings = {claim.heading for claim in draft.claims}
     missing = (part.text for part in task.parts if _heading(task, part) not in headings)
     return replace(draft, missing=tuple(missing))
-
-
-def _is_cited(pick: Pick, proof: Proof) -> bool:
-    """Tell whether a quote is of the same place."""
-    first, last = pick.span
-    return any(
-        quote.source == pick.evidence.source
-        and quote.locator.span[0] < last
-        and first < quote.locator.span[1]
-        for quote in proof.quotes
-    )
 
 
 def _heading(task: WritingTask, part: QuestionPart) -> str:
@@ -196,8 +191,13 @@ class _PartAnswer:
 
 
 def _part_answer(task: WritingTask, part: QuestionPart, picks: Iterable[Pick]) -> _PartAnswer:
+    is_several = part.breadth == Breadth.BROAD or asks_for_list(part.text)
+    asks_again = bool(task.earlier_quotes) or asks_for_more(task.full_question)
     return _PartAnswer(
-        part=part, heading=_heading(task, part), has_lead=_has_lead(task, part), picks=iter(picks)
+        part=part,
+        heading=_heading(task, part),
+        has_lead=not (is_several or asks_again),
+        picks=iter(picks),
     )
 
 

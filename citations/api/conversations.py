@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
-from citations.api import conversation_shapes as shapes
-from citations.api import event_shapes
+from citations.api import shapes
 from citations.library.filters import Filter
 from citations.models import Answer, AnswerState, Conversation
 from citations.notebook import answers as notebook_answers
@@ -36,7 +35,7 @@ _EVENTS: Final = {
             "The answer. Streamed, the events are: asked (ids), stage, claim (with its citations), "
             "and at the end answer (all of it) or failed (a problem)."
         ),
-        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.ANSWER)}},
+        "content": {"text/event-stream": {"schema": shapes.described(shapes.ANSWER)}},
     }
 }
 
@@ -57,8 +56,17 @@ def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> 
     Each claim has quotes that were found word for word. A token that may only read is enough, even
     to keep the answer, which only you can see.
     """
+
+    def queue() -> Answer:
+        scope, user = request.access, request.caller.user
+        if body.conversation_id is None:
+            about: dict[str, Any] = {"collection": body.collection, "sources": body.sources}
+            return questions.ask_first(scope, user, body.question, **about)
+        conversation = _find(request, body.conversation_id)
+        return questions.ask(scope, user, conversation, body.question, sources=body.sources or None)
+
     if body.keep:
-        return _answer(request, partial(_queue, request, body), stream=query.stream)
+        return _answer(request, queue, stream=query.stream)
     request.begin(None)
     filter = Filter(
         collections=(body.collection,) if body.collection else (), sources=tuple(body.sources)
@@ -232,19 +240,6 @@ def _find_answer(request: Request, answer_id: Any) -> Answer:
     return notebook_answers.find_answer(request.access, request.caller.user, answer_id)
 
 
-def _read(request: Request, answer_id: Any) -> AnswerRecord:
-    return notebook_answers.read(request.access, [_find_answer(request, answer_id)])[0]
-
-
-def _queue(request: Request, body: shapes.AskIn) -> Answer:
-    scope, user = request.access, request.caller.user
-    if body.conversation_id is None:
-        about: dict[str, Any] = {"collection": body.collection, "sources": body.sources}
-        return questions.ask_first(scope, user, body.question, **about)
-    conversation = _find(request, body.conversation_id)
-    return questions.ask(scope, user, conversation, body.question, sources=body.sources or None)
-
-
 def _answer(request: Request, queue: Callable[[], Answer], *, stream: bool) -> Any:
     """Queue a question and answer it, or go on with what an earlier attempt has queued."""
     scope, user = request.access, request.caller.user
@@ -271,7 +266,7 @@ def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> 
         for step in steps:
             match step:
                 case Progress():
-                    yield _event("stage", event_shapes.StageEventOut(stage=step.stage))
+                    yield _event("stage", shapes.StageEventOut(stage=step.stage))
                 case ClaimEvent():
                     yield _event("claim", ClaimEventOut.of(step.claim, step.quotes))
                 case _:
@@ -285,14 +280,15 @@ def _stream(request: Request, steps: Iterable[Event], answer: Answer | None) -> 
 
 def _reply(request: Request, last: Event | None, answer: Answer | None) -> TracedReplyOut:
     if answer is not None:
-        return TracedReplyOut.model_validate(_read(request, answer.uuid))
+        fresh = _find_answer(request, answer.uuid)
+        return TracedReplyOut.model_validate(notebook_answers.read(request.access, [fresh])[0])
     if not isinstance(last, FinalEvent):
         raise TypeError("Answering ended without a final event.")
     return TracedReplyOut.model_validate(last.reply)
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    return _event("failed", event_shapes.FailedEventOut.model_validate(error.problem()))
+    return _event("failed", shapes.FailedEventOut.model_validate(error.problem()))
 
 
 def _event(name: str, data: BaseModel) -> str:

@@ -21,15 +21,14 @@ from citations.notebook.highlights import (
     PlacedHighlight,
 )
 from citations.notebook.web_annotations import MAX_ANNOTATIONS
-from citations.quotes.anchoring import AROUND
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import AROUND, SelectedText
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
-from citations.schemas.highlights import Color, HighlightOut, HighlightsOut, ImportOut
+from citations.schemas.notebook import Color, HighlightOut, HighlightsOut, ImportOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, Id, PageIn, responses
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import FILE_NAME, located
-from transcripts.schemas import Text
+from transcripts.schemas import Filled, Id, Text
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]
@@ -128,7 +127,9 @@ def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
         start=None if body.start is None else round(body.start * 1000),
         page=body.page,
     )
-    return _located(request, highlight.placed, 201 if highlight.is_new else 200)
+    request.answer["Location"] = f"/api/v1/highlights/{highlight.placed.row.uuid}"
+    shape = HighlightOut.model_validate(highlight.placed)
+    return Status(201 if highlight.is_new else 200, shape)
 
 
 _TEXTS: Final = ("text/csv", "text/markdown", "application/zip", "application/vnd.anki")
@@ -223,8 +224,3 @@ def delete_highlight(request: Request, highlight_id: HighlightId) -> Status[None
 
 def _find_own(request: Request, highlight_id: UUID) -> PlacedHighlight:
     return highlights.find(request.access, request.caller.user, highlight_id, write=True)
-
-
-def _located(request: Request, placed: PlacedHighlight, status: int) -> Status[HighlightOut]:
-    request.answer["Location"] = f"/api/v1/highlights/{placed.row.uuid}"
-    return Status(status, HighlightOut.model_validate(placed))

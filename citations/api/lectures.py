@@ -10,15 +10,15 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations.api import event_shapes
-from citations.api import lecture_shapes as shapes
-from citations.lectures import event_stream, speech
-from citations.lectures import recording as lecture_recording
+from citations.api import shapes
+from citations.lectures import events as lecture_events
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
+from citations.lectures import speech
+from citations.lectures import speech as lecture_recording
 from citations.lectures import worker as lecture_worker
 from citations.lectures.report import LectureStatistics
-from citations.models import Citation, LectureEvent, LectureSession, Window
+from citations.models import Citation, LectureSession, Window
 from citations.schemas.lectures import (
     CitationOut,
     CitationsOut,
@@ -32,10 +32,10 @@ from citations.schemas.lectures import (
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.core.access import AccessLevel, needs
-from transcripts.core.caller import Caller
 from transcripts.core.headers import FILE_NAME, header, located
 from transcripts.core.lists import page_of
 from transcripts.core.views import events
+from transcripts.core.views.requests import Caller
 from transcripts.library import reading as library
 from transcripts.models import Video
 from transcripts.schemas import VideoOut
@@ -164,7 +164,9 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
 
     A lecture that replays a recording, or was kept before, gets no other: that one is returned.
     """
-    return lecture_recording.keep(_find_writable(request, session_id), request.caller.user)
+    return lecture_recording.keep_recording(
+        _find_writable(request, session_id), request.caller.user
+    )
 
 
 @router.post(
@@ -284,7 +286,7 @@ def export_session(request: Request, session_id: shapes.SessionId) -> HttpRespon
 _EVENTS = {
     200: {
         "description": "Events: segment, window, citations, ended; their ids count from 1.",
-        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.LECTURE)}},
+        "content": {"text/event-stream": {"schema": shapes.described(shapes.LECTURE)}},
     },
     204: {"description": "The lecture has ended and there are no more events. Do not reconnect."},
 }
@@ -309,26 +311,26 @@ def watch_session(
     """
     session = lecture_sessions.find_session(request.access, session_id)
     after = query.after if last_event_id is None else last_event_id
-    if event_stream.is_over(session, after):
+    if lecture_events.is_over(session, after):
         return HttpResponse(status=204)
     events.require_free(request.caller)
     return events.EventStream(_stream(request.caller, session, after))
 
 
 async def _stream(caller: Caller, session: LectureSession, after: int) -> AsyncGenerator[str, None]:
-    batches = event_stream.watch(
+    batches = lecture_events.watch(
         session, after, may_read=lambda: caller.still_reads(session.collection_id)
     )
     with events.counted(caller):
         async with aclosing(batches):
             yield f"retry: {RETRY_MS}\n\n"
             async for batch in batches:
-                yield "".join(map(_event, batch)) or events.HEARTBEAT
-
-
-def _event(event: LectureEvent) -> str:
-    data = json.dumps(event.data, ensure_ascii=False)
-    return f"id: {event.number}\n{events.event(event.kind, data)}"
+                texts = (
+                    f"id: {event.number}\n"
+                    + events.event(event.kind, json.dumps(event.data, ensure_ascii=False))
+                    for event in batch
+                )
+                yield "".join(texts) or events.HEARTBEAT
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:

@@ -10,25 +10,22 @@ from citations.library.filters import Filter, find_source
 from citations.models import Source
 from citations.passages import Results
 from citations.quotes import verification
-from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
+from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import QuoteCheckOut
-from citations.schemas.filters import MAX_VALUES, Question, Reference, SearchIn
+from citations.schemas.filters import Question, SearchIn
+from citations.schemas.requests import QuoteIn
 from citations.schemas.search import MarksOut, SearchOut, SourceOut
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.tasks import send
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, BodyIn, Filled, PageIn, responses
+from transcripts.api.shapes import BIGGEST_ID, BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
-from transcripts.schemas import Shape, SlugOrName, Text
+from transcripts.schemas import Shape, Text
 
 SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
-Collections = Annotated[
-    list[SlugOrName],
-    Field(max_length=MAX_VALUES, description="Only in these collections: slugs or names."),
-]
 
 
 class LibrarySearchIn(SearchIn):
@@ -74,14 +71,8 @@ class MarksIn(PageIn):
     right: bool | None = Field(None, description="Only those that answer their query, or not.")
 
 
-class VerifyIn(BodyIn):
+class VerifyIn(QuoteIn, BodyIn):
     """A quote, the source it is attributed to, and where else to look."""
-
-    quote: Annotated[Filled, StringConstraints(max_length=MAX_QUOTE)]
-    source_id: Reference = Field(
-        "", description="Id of the source or video that the quote is attributed to."
-    )
-    collection: Collections = []
 
 
 router = Router(tags=["search"])
@@ -154,5 +145,5 @@ def delete_mark(request: Request, query: Query[MarkedIn]) -> Status[Any]:
 @needs(AccessLevel.READ)
 def verify_quote(request: Request, body: VerifyIn) -> VerifiedQuote:
     """Say whether a quote is in a source word for word, and at which second or page."""
-    filter = Filter(collections=tuple(body.collection))
-    return verification.verify(request.access, body.quote, source=body.source_id, filter=filter)
+    filter = Filter.of(body)
+    return verification.verify(request.access, body.quote, source=body.source, filter=filter)

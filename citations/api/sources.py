@@ -8,7 +8,7 @@ from ninja import Field, File, Form, Query, Router, Status
 from ninja.errors import ValidationError
 from ninja.files import UploadedFile
 
-from citations.api.search import Collections, SourceId
+from citations.api.search import SourceId
 from citations.documents import ocr
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
@@ -20,20 +20,21 @@ from citations.library import sources
 from citations.library.filters import Filter, find_source
 from citations.library.sources import SourcePage
 from citations.schemas.filters import MAX_VALUES, Reference
-from citations.schemas.guides import GuideOut
+from citations.schemas.outlines import GuideOut
+from citations.schemas.requests import CollectionNames
 from citations.schemas.search import FilesOut, SourceOut, SourcesOut
 from citations.tasks import send
 from transcripts.adding import acquisition
 from transcripts.adding import files as caption_files
 from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
-from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Title, Words, responses
+from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Words, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.core.headers import located
 from transcripts.library import reading as library
 from transcripts.media import files as media
 from transcripts.models import Collection
-from transcripts.schemas import JobOut, JobProblem, StoredOut
+from transcripts.schemas import JobOut, JobProblem, StoredOut, Title
 
 router = Router(tags=["sources"])
 
@@ -50,21 +51,23 @@ class UploadIn(FilesIn):
 class SourcesIn(PageIn):
     """Filters and a page of sources."""
 
-    source_id: list[Reference] = Field(
-        [], max_length=MAX_VALUES, description="Only these: ids of sources or of videos."
+    sources: tuple[Reference, ...] = Field(
+        (),
+        alias="source_id",
+        max_length=MAX_VALUES,
+        description="Only these: ids of sources or of videos.",
     )
     words: Words = Field("", description="Words of the title, author or video id.")
     state: Literal["", "pending", "words", "ready", "failed"] = ""
-    collection: Collections = []
+    collections: CollectionNames = Field((), alias="collection")
 
 
 @router.get("sources", response=responses({200: SourcesOut}, 404), summary="List sources")
 @needs(AccessLevel.READ)
 def list_sources(request: Request, query: Query[SourcesIn]) -> SourcePage:
     """List what can be searched, newest first, and how far it is indexed."""
-    filter = Filter(sources=tuple(query.source_id), collections=tuple(query.collection))
     options = query.model_dump(include={"words", "state", "offset", "limit"})
-    return sources.list_sources(request.access, filter, **options)
+    return sources.list_sources(request.access, Filter.of(query), **options)
 
 
 @router.post(

@@ -1,10 +1,11 @@
 """The sections of a PDF without bookmarks, once all of its pages are read.
 
-While pages are read, every line that looks like a heading is one. Only the whole document tells
-which of them come again and again, and which have the numbers of chapters.
+Each of a file of slides is one. In other files, every line that looks like a heading is one while
+pages are read. Only the whole document tells which of them come again and again, and which have the
+numbers of chapters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,8 @@ from citations.readers.headings import (
 from citations.readers.page import OutlineEntry, Paragraph
 
 PAGES_AT_ONCE: Final = 200
+MIN_SLIDES: Final = 3
+SLIDES: Final = 0.8  # of the pages of a file of slides, at least
 
 
 def settle(document: Document) -> list[OutlineEntry]:
@@ -28,6 +31,8 @@ def settle(document: Document) -> list[OutlineEntry]:
     A label such as “Hint” opens none: what follows it stands under the section above it. The caller
     holds a transaction.
     """
+    if slides := _slides(document):
+        return slides
     headings = [heading for page in _pages(document) for heading in _headings(page)]
     labels = find_labels(headings)
     sections = _Sections(labels)
@@ -44,6 +49,27 @@ def settle(document: Document) -> list[OutlineEntry]:
             changed.clear()
     Page.objects.bulk_update(changed, ["blocks"])
     return contents([heading for heading in headings if key_of(heading.title) not in labels], end)
+
+
+def _slides(document: Document) -> list[OutlineEntry]:
+    """Return the titles of the slides; none if most pages are no slides of one section each."""
+    count = 0
+    titles: list[OutlineEntry] = []
+    for page in _pages(document):
+        blocks = [Paragraph(*row) for row in page.blocks]
+        count += bool(blocks)
+        if blocks and _is_section(blocks):
+            titles.append(OutlineEntry(1, blocks[0].heading, page.number))
+    if len(titles) < max(MIN_SLIDES, SLIDES * count):
+        return []
+    return [entry for entry in titles if entry.title]
+
+
+def _is_section(blocks: Sequence[Paragraph]) -> bool:
+    """Whether a page is all of a section, as a slide is."""
+    first, *others = blocks
+    goes_on = all(not block.boundary and block.heading == first.heading for block in others)
+    return first.boundary and goes_on
 
 
 def _pages(document: Document) -> Iterator[Page]:

@@ -68,7 +68,12 @@ def render_page(document: Document, number: int, *, width: int) -> Path:
     with suppress(FileNotFoundError):
         os.utime(path)
         return path
-    _write(path, pdf_reader.render(document_storage.path_of(document), number, width=width))
+    image = pdf_reader.render(document_storage.path_of(document), number, width=width)
+    make_private_folder(path.parent)
+    try:
+        write_whole(path, image)
+    except OSError as error:
+        raise storage_full(error) or error from error
     if number % PRUNE_EVERY == 0:
         prune()
     return path
@@ -144,12 +149,3 @@ def _images() -> Iterator[tuple[float, int, Path]]:
         with suppress(FileNotFoundError):  # another process may prune
             stat = path.stat()
             yield stat.st_mtime, stat.st_size, path
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that others may be reading. Raises ``StorageFull``."""
-    make_private_folder(path.parent)
-    try:
-        write_whole(path, data)
-    except OSError as error:
-        raise storage_full(error) or error from error

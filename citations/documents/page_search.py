@@ -15,7 +15,7 @@ from django.db.models import Q
 from citations.library.filters import find_source
 from citations.models import Page, Source
 from citations.providers.languages import empty_words
-from citations.text import occurrences, word_places
+from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
@@ -150,7 +150,7 @@ class _Search:
         pages = self._pages(terms, needs_all=closeness != Closeness.NONE)
         if closeness == Closeness.NONE:
             pages = [*pages]
-            fewest = word_places.most_together((page.text for page in pages), terms)
+            fewest = occurrences.most_together((page.text for page in pages), terms)
         hits = (_hit(page, terms, fewest) for page in pages if fewest)
         first = tuple(islice(filter(None, hits), MAX_PAGES + 1))
         return PageMatches(
@@ -190,10 +190,17 @@ def _has(term: SearchTerm) -> Q:
 
 
 def _hit(page: Page, terms: Sequence[SearchTerm], fewest: int) -> PageHit | None:
-    places = word_places.places(page.text, terms, fewest=fewest)
+    places = occurrences.places(page.text, terms, fewest=fewest)
     if not places:
         return None
-    begin, end = _around(page.text, *places[0][0])
+    # Around the first one, from space to space if there are any.
+    first, last = places[0][0]
+    begin, end = max(0, first - SNIPPET), min(len(page.text), last + SNIPPET)
+    if begin and (space := _SPACE.search(page.text, begin, first)):
+        begin = space.end()
+    if end < len(page.text):
+        spaces = [space.start() for space in _SPACE.finditer(page.text, last, end)]
+        end = spaces[-1] if spaces else end
     spans = [span for place in places for span in place if span[1] <= end]
     return PageHit(
         number=page.number,
@@ -202,14 +209,3 @@ def _hit(page: Page, terms: Sequence[SearchTerm], fewest: int) -> PageHit | None
         snippet=page.text[begin:end],
         spans=tuple((first - begin, last - begin) for first, last in spans),
     )
-
-
-def _around(text: str, first: int, last: int) -> Span:
-    """Return a span around [first, last) that begins and ends at spaces, if there are any."""
-    begin, end = max(0, first - SNIPPET), min(len(text), last + SNIPPET)
-    if begin and (space := _SPACE.search(text, begin, first)):
-        begin = space.end()
-    if end < len(text):
-        spaces = [space.start() for space in _SPACE.finditer(text, last, end)]
-        end = spaces[-1] if spaces else end
-    return begin, end

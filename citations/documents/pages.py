@@ -1,7 +1,9 @@
 """Reads documents: pages, page images, and the positions of quotes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -15,15 +17,24 @@ from citations.models import Citation, Document, Page, Source
 from citations.passages import ColoredSpan, colored_within
 from citations.quotes import verification
 from citations.readers.headings import number_of
+from citations.readers.markup.sanitizer import sanitize
 from citations.readers.page import Box
 from citations.readers.pdf.glyph_repair import is_gibberish
-from citations.text import word_places
+from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts.core.scope import Scope
 
 Span = tuple[int, int]  # characters [first, last)
 
 MAX_MARKS: Final = 500  # matches highlighted on a page
+
+MAX_PAGES: Final = 200  # that are looked at before the one that is shown
+
+_FIRST_ROW: Final = re.compile(r"\s*<table>(?:<tbody>)?<tr>(?P<cells>.*?)</tr>", re.DOTALL)
+_TABLE: Final = r"<table>(?>.*?</table>)\s*"
+_TABLES_AT_END: Final = re.compile(rf"(?>(?:{_TABLE})+)\Z", re.DOTALL)
+_GAP: Final = re.compile(r"</tbody></table>\s*<table><tbody>(?=<tr>(?P<cells>.*?)</tr>)", re.DOTALL)
+_CELL: Final = re.compile(r"<t[dh]\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +102,7 @@ def show_page(
     document = source.document
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
-    places = word_places.places(page.text, terms, fewest=fewest)
+    places = occurrences.places(page.text, terms, fewest=fewest)
     matches = tuple(span for place in places for span in place)[:MAX_MARKS]
     current = places[match - 1] if 0 < match <= len(places) else ()
     on_page = ((first, last),) if first < last else current
@@ -99,6 +110,11 @@ def show_page(
     other = [span for span in matches if span not in on_page]
     boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())
     colored = colored_within(highlights, page.start, page.start + len(page.text))
+    colored_boxes = (
+        (span, box)
+        for span in (colored if image else ())
+        for box in page_images.boxes(document, page, [(span.first, span.last)], ())[0]
+    )
     offset = on_page[0][0] if on_page else 0
     headings = [str(heading) for first, _, heading, _ in page.blocks if first <= offset]
     return PageView(
@@ -114,7 +130,7 @@ def show_page(
         quote_boxes=boxes[0],
         match_boxes=boxes[1],
         highlights=colored,
-        highlight_boxes=_colored_boxes(document, page, colored) if image else (),
+        highlight_boxes=tuple(colored_boxes),
         lines=page_images.text_lines(document, page, image) if image else (),
         ocr_percent=round(100 * ocr.score_of(document, number)),
     )
@@ -128,16 +144,6 @@ def _numbered_section(document: Document, number: int, headings: Sequence[str]) 
     numbered = [title for title in (*before, *headings) if number_of(title)]
     is_last = not headings or bool(number_of(headings[-1]))
     return numbered[-1] if numbered and not is_last else ""
-
-
-def _colored_boxes(
-    document: Document, page: Page, highlights: Sequence[ColoredSpan]
-) -> tuple[tuple[ColoredSpan, Box], ...]:
-    return tuple(
-        (span, box)
-        for span in highlights
-        for box in page_images.boxes(document, page, [(span.first, span.last)], ())[0]
-    )
 
 
 def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
@@ -202,3 +208,55 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
         f"“{source.title}” has no pages.",
         hint="They appear once it is processed; the Activity page shows the progress.",
     )
+
+
+def continue_tables(page: Page, markup: str) -> str:
+    """Join the parts of long tables, and put the header of one that began on an earlier page above
+    its rows on this one.
+
+    ``markup`` is the page's sanitised HTML, with marks or without. The header is no part of the
+    page's text, and cannot be selected.
+    """
+    joined = _GAP.sub(_between_parts, markup)
+    first = _FIRST_ROW.match(joined)
+    if first is None or _is_header(first["cells"]):
+        return joined
+    header = _header_before(page, columns=_columns(first["cells"]))
+    return joined.replace("<table>", f"<table>{header}", 1)
+
+
+def _between_parts(gap: re.Match[str]) -> str:
+    """Return what stands between two tables: nothing if the second has no header, and as many
+    columns as the last row of the first.
+    """
+    before = gap.string[: gap.start()]
+    last = before[before.rfind("<tr>") :]
+    is_part = not _is_header(gap["cells"]) and _columns(gap["cells"]) == _columns(last)
+    return "" if is_part else gap[0]
+
+
+def _header_before(page: Page, *, columns: int) -> str:
+    """Return the header of the table of so many columns that ends the page before; "" if none."""
+    earlier = Page.objects.filter(document=page.document_id, number__lt=page.number)
+    pages = earlier.order_by("-number").values_list("html", flat=True).iterator(chunk_size=10)
+    for html in map(sanitize, islice(pages, MAX_PAGES)):
+        end = _TABLES_AT_END.search(html)
+        if end is None:
+            return ""
+        for table in reversed(re.findall(_TABLE, end[0], re.DOTALL)):
+            first = _FIRST_ROW.match(table)
+            if first is None or _columns(first["cells"]) != columns:
+                return ""
+            if _is_header(first["cells"]):
+                return f'<thead class="repeated"><tr>{first["cells"]}</tr></thead>'
+        if html[: end.start()].strip():
+            return ""
+    return ""
+
+
+def _columns(row: str) -> int:
+    return len(_CELL.findall(row))
+
+
+def _is_header(cells: str) -> bool:
+    return "<th" in cells

@@ -27,17 +27,18 @@ from citations.readers import recognition
 from citations.readers.ocr import engine
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pagination import open_document
-from citations.readers.pdf.reader import has_bookmarks
+from citations.readers.pdf.sections import has_bookmarks
+from transcripts.adding.files import readable
 from transcripts.adding.storage import clean_tags
 from transcripts.core import audit, locks
 from transcripts.core.audit import Action
-from transcripts.core.errors import InvalidInput
+from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.languages import parse as parse_language
 from transcripts.core.locks import Lock
-from transcripts.core.names import readable
 from transcripts.core.sanitize import clean
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
+from transcripts.text.timecodes import parse_web_page
 
 STEP: Final = "reading pages"
 BLANK_HINT: Final = "Open it where it shows its text, print it as PDF, and add that."
@@ -67,19 +68,19 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
+    url: str = "",
     by: User | None = None,
     by_ocr: bool = False,
 ) -> AddedDocument:
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later;
-    ``by_ocr`` those without a text layer, too, if it is a PDF.
+    ``by_ocr`` those without a text layer, too, if it is a PDF. ``url`` is where it was fetched.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
-    Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``InvalidInput`` for an empty file, and
-    ``OcrMissing``.
+    Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``DocumentEncrypted`` for a file of an office
+    program with a password, ``InvalidInput`` for an empty file, and ``OcrMissing``.
     """
     name = clean_name(name)
-    file.seek(0)
-    format = recognition.recognise(file.read(recognition.HEAD), name)
+    format = recognition.recognise(recognition.read_head(file), name)
     if by_ocr := by_ocr and format.is_laid_out:
         engine.require_installed()
     digest, size = _measure(file)
@@ -100,6 +101,7 @@ def add(
             "tags": clean_tags(tags),
             "size": size // format.bytes_a_character,
             "added_by": by,
+            "url": url,
         }
         source = Source.objects.create(collection=collection, kind=format.kind, **about)
         audit.record(Action.ADD, "document", source.uuid, collection=collection)
@@ -119,10 +121,7 @@ def add(
 
 def is_document(file: IO[bytes], name: str) -> bool:
     """Whether a file is a document rather than captions; rewinds it."""
-    file.seek(0)
-    head = file.read(recognition.HEAD)
-    file.seek(0)
-    return recognition.is_document(head, name)
+    return recognition.is_document(recognition.read_head(file), name)
 
 
 def clean_name(name: str) -> str:
@@ -162,6 +161,14 @@ def _named_language(facts: Facts) -> str:
     except InvalidInput:
         return ""
     return "" if tag in NO_LANGUAGE else tag
+
+
+def _web_address(url: str) -> str:
+    """Return the address that a page names as its own, "" unless it leads to the web."""
+    try:
+        return parse_web_page(url)
+    except InvalidUrl:
+        return ""
 
 
 def _published(facts: Facts) -> datetime | None:
@@ -330,6 +337,8 @@ class _Extraction:
             if page.needs_ocr and page.number not in self.tried:
                 self.unread.append(page.number)
             start = self.end + self._gap(page) if page.text else self.end
+            if page.blocks and page.blocks[0].boundary:
+                self.heading = ""  # it begins a section of its own
             if page.text:
                 self.end, self.tail = start + len(page.text), page.text[-1:]
             blocks = [
@@ -380,6 +389,8 @@ class _Extraction:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
         if not self.source.language and "language" not in edited:
             metadata["language"] = self._language(facts)
+        if not self.source.url:
+            metadata["url"] = _web_address(facts.url)
         if self.source.published_at is None:
             metadata["published_at"] = _published(facts)
         with transaction.atomic():

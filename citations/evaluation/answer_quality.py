@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
-from citations.evaluation.questions import Question
-from citations.evaluation.relevance import RelevanceJudge
+from citations.evaluation.questions import Question, RelevanceJudge
 from citations.library.filters import Filter
 from transcripts.core.scope import Scope
 

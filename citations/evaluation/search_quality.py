@@ -1,19 +1,24 @@
-"""Measure search: ask gold questions in every mode, and compare two such measurements."""
+"""Measure search: ask gold questions in every mode, with other chunks too, and compare two such
+measurements.
+"""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
+from django.db import transaction
+
 from citations import conf
-from citations.errors import InvalidGold
+from citations.errors import InvalidGold, SourceNotFound
 from citations.evaluation import metrics
-from citations.evaluation.questions import Question, from_marks
-from citations.evaluation.relevance import RelevanceJudge
-from citations.library.filters import Filter
-from citations.models import EmbeddingSpace
+from citations.evaluation.questions import Question, RelevanceJudge, from_marks
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library.filters import Filter, matching
+from citations.models import EmbeddingSpace, Source
 from citations.passages import Passage, SearchMode
 from citations.providers import registry
 from citations.search import pipeline as search_pipeline
@@ -262,3 +267,29 @@ def _change(before: Row, after: Row) -> ApproachChange:
         difference=metrics.compare(old, new),
         questions=len(shared),
     )
+
+
+def sources_of(scope: Scope, questions: Sequence[Question], filter: Filter) -> frozenset[int]:
+    """Return the primary keys of the sources that answer the questions."""
+    keys: set[int] = set()
+    for reference in {answer.source for question in questions for answer in question.answers}:
+        with suppress(SourceNotFound):
+            named = matching(scope, filter.model_copy(update={"sources": (reference,)}))
+            keys |= {*named.values_list("pk", flat=True)}
+    return frozenset(keys)
+
+
+@contextmanager
+def split_for_trial(keys: Iterable[int]) -> Iterator[None]:
+    """Split and embed sources as the settings say, for this connection and until the block ends.
+
+    One transaction that is never committed: other processes see nothing of it. Ingests of these
+    sources, and the switch to another embedding model, wait until then.
+    """
+    with transaction.atomic():
+        for source in Source.objects.filter(pk__in=[*keys]).order_by("pk"):
+            ingest_pipeline.split_and_embed(source)
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)

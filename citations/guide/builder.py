@@ -2,16 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
-from citations.answers.writing.definitions import definition_of
-from citations.guide import overview, proper_names, question_forms, questions, terms
+from citations.answers.writing.answer_types import definition_of
+from citations.guide import facts, questions, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate
 from citations.guide.terms import CandidateTerm, Definition
@@ -23,11 +23,10 @@ from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
 from citations.text import statements
-from citations.text.content_words import Words, words_of
-from citations.text.function_words import FunctionWords, function_words
 from citations.text.key_sentences import Embed, centrality
 from citations.text.sentences import Span
 from citations.text.statements import SourceSentences, Statement, is_exercise
+from citations.text.words import FunctionWords, Words, function_words, words_of
 from citations.vectors import space as vector_space
 from transcripts.core.scope import Scope
 from transcripts.text.stemming import primary_language
@@ -52,14 +51,6 @@ def build(source: Source, *, meanwhile: Meanwhile | None = None) -> SourceGuide:
     return _Builder(source, meanwhile or (lambda: None)).build()
 
 
-@dataclass(frozen=True, slots=True)
-class _AnsweredQuestion:
-    """A question with the item that answers it."""
-
-    candidate: QuestionCandidate
-    item: GuideItem
-
-
 class _Builder:
     def __init__(self, source: Source, meanwhile: Meanwhile) -> None:
         self._source, self._meanwhile = source, meanwhile
@@ -73,7 +64,8 @@ class _Builder:
         own = [
             each
             for each in read.statements
-            if each.first >= formula and not self._is_exercise(each)
+            if each.first >= formula
+            and not (is_exercise(each.text) or is_exercise(self._known.heading_at(each.first)))
         ]
         self._sentences: SourceSentences = replace(read, statements=tuple(own))
         self._nodes = list(
@@ -87,7 +79,7 @@ class _Builder:
         expository = self._expository()
         names = [
             self._item(name.statement, label=name.text)
-            for name in proper_names.names(own.statements, own.text)
+            for name in facts.names(own.statements, own.text)
         ]
         defined, of_terms = self._defined()
         undefined = islice(self._undefined(defined, names), terms.UNDEFINED)
@@ -98,8 +90,7 @@ class _Builder:
             terms=tuple(shown),
             names=tuple(name for name in names if name.label.casefold() not in known),
             numbers=tuple(
-                self._item(each)
-                for each in proper_names.numbers(expository, own.counts, self._stops)
+                self._item(each) for each in facts.numbers(expository, own.counts, self._stops)
             ),
             questions=tuple(self._questions(of_terms, expository)),
         )
@@ -116,9 +107,6 @@ class _Builder:
 
     # What stands in it
 
-    def _is_exercise(self, statement: Statement) -> bool:
-        return is_exercise(statement.text) or is_exercise(self._known.heading_at(statement.first))
-
     def _expository(self) -> Sequence[Statement]:
         """Return the sentences without those that a textbook gives for its tasks."""
         own = self._sentences.statements
@@ -129,7 +117,7 @@ class _Builder:
     def _about(self) -> list[Statement]:
         title = words_of(self._source.title, self._stops)
         subjects = [self._source.title, *title]
-        return overview.choose(
+        return facts.overview(
             self._sentences.statements,
             summaries={
                 (first, last)
@@ -156,13 +144,8 @@ class _Builder:
                 each.salience(counts) * (1 + len(title.keys() & each.words.keys()))
                 for each in among
             ]
-        texts = [statement.flat for statement in among]
-        return centrality(
-            texts,
-            whole=outline_storage.as_floats(whole.vector),
-            title=self._source.title,
-            embed=self._embed,
-        )
+        texts, vector = [each.flat for each in among], outline_storage.as_floats(whole.vector)
+        return centrality(texts, whole=vector, title=self._source.title, embed=self._embed)
 
     def _terms(self) -> list[CandidateTerm]:
         places = Counter(heading for heading, _ in self._sections())
@@ -219,10 +202,10 @@ class _Builder:
                 return reply.quotes if reply.outcome == AnswerOutcome.ANSWERED else ()
         return ()
 
-    def _defined(self) -> tuple[list[GuideItem], list[_AnsweredQuestion]]:
+    def _defined(self) -> tuple[list[GuideItem], dict[QuestionCandidate, GuideItem]]:
         """Return the terms that an answer defines, and the questions that it begins with them."""
         items: list[GuideItem] = []
-        answered: list[_AnsweredQuestion] = []
+        answered: dict[QuestionCandidate, GuideItem] = {}
         for term, definitions in islice(self._definable(), DEFINITIONS_ASKED):
             if len(items) == TERMS:
                 break
@@ -234,7 +217,8 @@ class _Builder:
                     (quote, definition)
                     for quote in quotes
                     for definition in definitions
-                    if _is_within(definition.statement.span, quote.locator.span)
+                    if quote.locator.span[0] <= definition.statement.first
+                    and definition.statement.last <= quote.locator.span[1]
                 ),
                 None,
             )
@@ -242,11 +226,10 @@ class _Builder:
                 continue
             quote, definition = chosen
             items.append(self._item(definition.statement, label=term))
-            candidate = QuestionCandidate(
-                text=definitions[0].question, within=definition.statement.span
-            )
             if quote is quotes[0]:
-                answered.append(_AnsweredQuestion(candidate, self._quoted(candidate, quote)))
+                question, within = definitions[0].question, definition.statement.span
+                candidate = QuestionCandidate(text=question, within=within)
+                answered[candidate] = self._quoted(candidate, quote)
         return items, answered
 
     def _definable(self) -> Iterator[tuple[str, list[Definition]]]:
@@ -288,16 +271,16 @@ class _Builder:
         return own[cosines.index(best)] if best >= terms.SAYING else None
 
     def _questions(
-        self, of_terms: Sequence[_AnsweredQuestion], expository: Sequence[Statement]
+        self, known: Mapping[QuestionCandidate, GuideItem], expository: Sequence[Statement]
     ) -> Iterator[GuideItem]:
         """Yield questions that this source answers where they come from: of each kind in turn, and
-        where these are too few, what is said about its terms, then about its parts.
+        where these are too few, what is said about its terms, then about its parts. The answers to
+        some are ``known``.
         """
         own = self._sentences
-        known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
         spoken = questions.of_text(expository, own.counts, self._grammar)
-        forms = question_forms.of_sentences(
+        forms = questions.of_sentences(
             own.statements,
             own.counts,
             own.text,
@@ -314,9 +297,8 @@ class _Builder:
         )
         parts = questions.of_parts(self._parts(), own.text, language=self._code)
         tries, subjects, places = 0, list[str](), set[int]()
-        for candidate in chain(
-            questions.in_turns(headings, spoken, *forms, [*known]), about, parts
-        ):
+        in_turns = questions.in_turns(headings, spoken, *forms, [*known])
+        for candidate in chain(in_turns, about, parts):
             subject = candidate.about or candidate.text
             if len(subjects) == QUESTIONS or tries == QUESTIONS_ASKED:
                 break
@@ -347,7 +329,3 @@ class _Builder:
     def _item(self, statement: Statement, *, label: str = "") -> GuideItem:
         locator = self._known.locate(statement.span)
         return GuideItem(locator=locator, text=statement.text, label=label)
-
-
-def _is_within(span: Span, quote: Span) -> bool:
-    return quote[0] <= span[0] and span[1] <= quote[1]

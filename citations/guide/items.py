@@ -1,7 +1,7 @@
 """What a guide consists of: verbatim pieces of its source, each with its place. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from citations.passages import Locator, place
@@ -43,23 +43,14 @@ class GuideItem:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields to store."""
-        at = self.locator
-        return {
-            "label": self.label,
-            "text": self.text,
-            "span": [*at.span],
-            "start": at.start,
-            "end": at.end,
-            "page": at.page,
-            "last_page": at.last_page,
-        }
+        return {"label": self.label, "text": self.text, **asdict(self.locator)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "GuideItem":
-        first, last = stored["span"]
-        names = ("start", "end", "page", "last_page")
-        locator = Locator(span=(first, last), **{name: stored[name] for name in names})
-        return cls(locator=locator, text=stored["text"], label=stored["label"])
+        place = dict(stored)
+        first, last = place.pop("span")
+        text, label = place.pop("text"), place.pop("label")
+        return cls(locator=Locator(span=(first, last), **place), text=text, label=label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Store the guides to sources, find those that are missing, and read what they offer."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain, zip_longest
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from citations.guide import builder
 from citations.guide.builder import Meanwhile
 from citations.guide.items import KINDS, GuideItem, SourceGuide
 from citations.models import Guide, Source, SourceQuerySet, State
-from citations.text.function_words import UNKNOWN, function_words
+from citations.text.words import UNKNOWN, function_words
 from transcripts.core.scope import Scope
 from transcripts.text.stemming import primary_language
 
@@ -54,15 +55,11 @@ def of(source: Source) -> SourceGuide | None:
     if row is None:
         return None
     guide = SourceGuide.from_json(row.items)
-    kinds = {kind: getattr(guide, kind) for kind in KINDS}
-    return SourceGuide(
-        **{
-            kind: tuple(
-                replace(item, link=source.path_to(item.locator, marked=True)) for item in items
-            )
-            for kind, items in kinds.items()
-        }
-    )
+
+    def linked(item: GuideItem) -> GuideItem:
+        return replace(item, link=source.path_to(item.locator, marked=True))
+
+    return SourceGuide(**{kind: tuple(map(linked, getattr(guide, kind))) for kind in KINDS})
 
 
 def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
@@ -103,13 +100,19 @@ def suggested(
     latest = list(rows.select_related("source")[:MAX_GUIDES])
     own = primary_language(get_language() or "")
     latest.sort(key=lambda row: primary_language(row.source.language) != own)
-    offered = [_suggestions(row) for row in latest]
-    turns: Iterable[SuggestedQuestion] = (
-        questions[number]
-        for number in range(builder.QUESTIONS)
-        for questions in offered
-        if number < len(questions)
-    )
+    offered = [
+        [
+            SuggestedQuestion(
+                question=GuideItem.from_json(item).title,
+                source=row.source.uuid,
+                title=row.source.title,
+                language=primary_language(row.source.language),
+            )
+            for item in row.items.get("questions", ())
+        ]
+        for row in latest
+    ]
+    turns = filter(None, chain.from_iterable(zip_longest(*offered)))
     return list(dict.fromkeys(turns))[:limit]
 
 
@@ -162,16 +165,3 @@ def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:
 
 def _text_of(source: Source) -> dict[str, Any]:
     return {"digest": source.digest, "version": VERSION}
-
-
-def _suggestions(row: Guide) -> list[SuggestedQuestion]:
-    items = map(GuideItem.from_json, row.items.get("questions", ()))
-    return [
-        SuggestedQuestion(
-            question=item.title,
-            source=row.source.uuid,
-            title=row.source.title,
-            language=primary_language(row.source.language),
-        )
-        for item in items
-    ]

@@ -5,11 +5,11 @@ Whether such a sentence is the definition, answering decides: see ``citations.gu
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.answers.writing.definitions import (
+from citations.answers.writing.answer_types import (
     ARTICLE,
     DEFINITE,
     INDEFINITE,
@@ -18,9 +18,9 @@ from citations.answers.writing.definitions import (
     words_of_term,
 )
 from citations.answers.writing.sentence_ranking import stem
-from citations.text.function_words import function_words
 from citations.text.sentences import Span
 from citations.text.statements import Statement
+from citations.text.words import function_words
 from transcripts.text.tokenizer import tokenize
 
 CANDIDATES: Final = 60  # terms whose definition is looked for
@@ -94,7 +94,12 @@ def candidates(
         if is_term(term, stops) and (count := lower.count(term)) >= REPEATED:
             rated.append((count * (SEVERAL if " " in term else 1.0) + weight, term, count))
     rated.sort(key=lambda row: (-row[0], row[1]))
-    return [CandidateTerm(_written(text, term), count) for _, term, count in rated[:CANDIDATES]]
+    terms = []
+    for _, term, count in rated[:CANDIDATES]:
+        written = re.findall(rf"(?<!\w){re.escape(term)}(?!\w)", text, re.IGNORECASE)
+        forms = Counter(" ".join(form.split()) for form in written)
+        terms.append(CandidateTerm(max(forms, key=forms.__getitem__, default=term), count))
+    return terms
 
 
 def definitions(
@@ -133,16 +138,12 @@ def first_place(term: str, text: str) -> Span | None:
 def is_term(term: str, stops: frozenset[str]) -> bool:
     """Tell whether a phrase has one to four words and the borders of a term."""
     words = term.split()
-    return (
-        1 <= len(words) <= MAX_WORDS
-        and len(term) > 2
-        and words[0] not in stops
-        and words[-1] not in stops
-        and all(
-            len(word) > 1 and word[0].isalpha() and not re.search(r"[_\\${}]", word)
-            for word in words
-        )
+    if not 1 <= len(words) <= MAX_WORDS or len(term) <= 2:
+        return False
+    are_plain = (
+        len(word) > 1 and word[0].isalpha() and not re.search(r"[_\\${}]", word) for word in words
     )
+    return stops.isdisjoint((words[0], words[-1])) and all(are_plain)
 
 
 def are_alike(term: str, other: str) -> bool:
@@ -151,23 +152,16 @@ def are_alike(term: str, other: str) -> bool:
     return mine <= its or its <= mine
 
 
-def _written(text: str, term: str) -> str:
-    forms = Counter(_forms(text, term))
-    return forms.most_common(1)[0][0] if forms else term
-
-
-def _forms(text: str, term: str) -> Iterator[str]:
-    for match in re.finditer(rf"(?<!\w){re.escape(term)}(?!\w)", text, re.IGNORECASE):
-        yield " ".join(match[0].split())
-
-
 def _defines(match: re.Match[str], *, is_word: bool, language: str, stops: frozenset[str]) -> bool:
     before, after = match.string[: match.start()].rstrip(), match.string[match.end() :]
     if match["called"]:
         following = _NEXT.match(after)  # “called token type IDs” says nothing of tokens
         is_whole = following is None or following[1].casefold() in stops
         is_whole = is_whole and not (is_word and _TITLE.match(after))
-        is_whole = is_whole and not _goes_on(after, language)
+        # “called the limits of integration” calls something by a longer name.
+        grammar = function_words(language)
+        join, *others = [*_WORD.findall(after.casefold()), ""][:2]
+        is_whole = is_whole and not (join in grammar.joins and grammar.nominal.isdisjoint(others))
         return is_whole and len(before.split()) > 2 and not _NOT_SAID.search(before)
     if is_word and _THE.match(match[0]):  # “the output is a list” says what this one is
         return False
@@ -175,13 +169,6 @@ def _defines(match: re.Match[str], *, is_word: bool, language: str, stops: froze
         return False
     is_subject = not before or before[-1] in ",:" or match[0][0] in ",:"
     return is_subject and len(before) <= LEAD and says_what(match) and len(after) >= SHORTEST
-
-
-def _goes_on(after: str, language: str) -> bool:
-    """Tell whether “called the limits of integration” calls something by a longer name."""
-    grammar = function_words(language)
-    join, *others = [*_WORD.findall(after.casefold()), ""][:2]
-    return join in grammar.joins and grammar.nominal.isdisjoint(others)
 
 
 def _question(term: str, match: re.Match[str], language: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from citations.lexical import index as lexical_index
-from citations.models import LOCATION, Chunk, Source, keep_switch_out
+from citations.models import LOCATION, Chunk, Source, indexed_text, keep_switch_out
 from citations.quotes.source_texts import SourceText
 from citations.text.chunking import ChunkDraft
 from transcripts.models import Video
@@ -26,8 +26,7 @@ _MOVED = ("ordinal", "position", *LOCATION, "heading", "speaker", "sentence_star
 
 def digest_of(context: str, text: str) -> bytes:
     """Return the SHA-256 of the text that is embedded."""
-    embedded = f"{context}\n\n{text}" if context else text
-    return hashlib.sha256(embedded.encode("utf-8", "replace")).digest()
+    return hashlib.sha256(indexed_text(context, text).encode("utf-8", "replace")).digest()
 
 
 def spoken(drafts: Iterable[ChunkDraft], source_text: SourceText) -> list[ChunkDraft]:

@@ -5,16 +5,20 @@ only the requests in progress.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import groupby, islice
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import Final, TypeAlias
+
+from django.db.models import F, Q
 
 from citations import conf
 from citations.errors import ModelError, ModelMissing, ModelRefused
+from citations.models import Chunk, Source, State
+from citations.providers import registry
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import (
     MATERIAL_RULE,
@@ -24,6 +28,9 @@ from citations.providers.prompts import (
     prompt_tokens,
     tokens,
 )
+from citations.readers import source_blocks
+from citations.text import blocks
+from transcripts.core.errors import Unavailable
 
 _MOST_TITLE: Final = 300  # characters
 _MOST_PIECE: Final = 4_000
@@ -47,6 +54,8 @@ _CONTEXT: Final = (
 
 _logger = logging.getLogger(__name__)
 
+WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_digest=F("digest"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
@@ -67,7 +76,7 @@ class ContextResult:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Estimated tokens of contexts: ``input``, of which ``cached`` are cheaper with services that
     cache documents, and ``output``. Rounded up.
@@ -79,12 +88,7 @@ class Cost:
     output: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            calls=self.calls + other.calls,
-            input=self.input + other.input,
-            cached=self.cached + other.cached,
-            output=self.output + other.output,
-        )
+        return Cost(*map(add, astuple(self), astuple(other)))
 
 
 def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
@@ -228,7 +232,11 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
     """
     body = text.encode(errors="replace")
     ordered = sorted(pieces, key=lambda piece: piece.start)
-    room = 3 * max(_LEAST_ROOM, budget - _overhead(ordered))
+    # The tokens of a request without the text, and of its answer.
+    bare = context_prompt(title="", text="", piece="")
+    longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in ordered), default=0)
+    overhead = prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
+    room = 3 * max(_LEAST_ROOM, budget - overhead)
     if len(body) <= room:
         return [(text, ordered)] if ordered else []
     head = room // _HEAD
@@ -239,13 +247,6 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
         (_excerpt(body, start, wide, head), [piece for _, piece in group])
         for start, group in grouped
     ]
-
-
-def _overhead(pieces: Sequence[ContextRequest]) -> int:
-    """Return the tokens of a request without the text, and of its answer."""
-    longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0)
-    bare = context_prompt(title="", text="", piece="")
-    return prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 
 
 def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:
@@ -269,3 +270,43 @@ def _excerpt(body: bytes, start: int, wide: int, head: int) -> str:
     if start <= head:
         return body[: start + wide].decode(errors="ignore")
     return body[:head].decode(errors="ignore") + _GAP + part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPlan:
+    """The missing contexts, and their cost with the configured language model."""
+
+    model: str
+    sources: int
+    pieces: int
+    cost: Cost
+
+
+def plan() -> ContextPlan:
+    """Estimate the cost of missing contexts. Raises ``Unavailable`` without a language model."""
+    llm = registry.llm()
+    if llm is None:
+        raise Unavailable("No language model is configured.", hint="Set LLM_PROVIDER.")
+    sources = pieces = 0
+    cost = Cost()
+    for source in Source.objects.filter(
+        WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
+    ).order_by("pk"):
+        requests = requests_for(Chunk.objects.filter(source=source, context=""))
+        cost += estimate(
+            title=source.title,
+            text=blocks.text_of(source_blocks.read(source)),
+            pieces=requests,
+            budget=llm.budget,
+        )
+        sources += 1
+        pieces += len(requests)
+    return ContextPlan(model=llm.name, sources=sources, pieces=pieces, cost=cost)
+
+
+def requests_for(chunks: Iterable[Chunk]) -> list[ContextRequest]:
+    """Return a context request for each chunk."""
+    return [
+        ContextRequest(key=chunk.pk, text=chunk.text, start=chunk.span_start, end=chunk.span_end)
+        for chunk in chunks
+    ]

@@ -7,9 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 
+from citations.documents import storage as document_storage
 from citations.formats import VIDEO
-from citations.models import Source, State
+from citations.library import sources
+from citations.models import Source, SourceQuerySet, State
 from citations.providers import languages
 from transcripts import captions
 from transcripts.adding import transcript_rows
@@ -120,9 +123,12 @@ def _name_language(transcript_id: int) -> bool:
     Its recording keeps it as if a person had said so: the same file, added again, names none
     either. Who said that it is unknown is believed.
     """
-    transcript = Transcript.objects.filter(pk=transcript_id).select_related("video").first()
-    if transcript is None or not _is_open(transcript):
+    unnamed = Transcript.objects.filter(origin=CaptionOrigin.UPLOAD, language="")
+    transcript = unnamed.filter(pk=transcript_id).select_related("video").first()
+    if transcript is None or "language" in transcript.video.edited:
         return False
+    if transcript.video.transcripts.exclude(pk=transcript.pk).exists():
+        return False  # other captions may have it
     code = languages.guess(" ".join(cue.text for cue in captions.from_json(transcript.cues)))
     if not code:
         return False
@@ -134,9 +140,14 @@ def _name_language(transcript_id: int) -> bool:
     return True
 
 
-def _is_open(transcript: Transcript) -> bool:
-    """Whether nobody and nothing has named a language, and no other captions may have it."""
-    video = transcript.video
-    is_own = transcript.origin == CaptionOrigin.UPLOAD and not transcript.language
-    is_only = not video.transcripts.exclude(pk=transcript.pk).exists()
-    return is_own and is_only and "language" not in video.edited
+def stale() -> SourceQuerySet:
+    """Return the sources that were split with other sizes, or read by another version."""
+    everything = Source.objects.all()
+    split = sources.split_otherwise(everything).values("pk")
+    read = document_storage.read_otherwise(everything).values("pk")
+    return everything.filter(Q(pk__in=split) | Q(pk__in=read))
+
+
+def renew() -> int:
+    """Queue what is stale; return how many sources. Each is found as it was till it is replaced."""
+    return stale().start_anew()

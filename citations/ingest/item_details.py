@@ -5,24 +5,32 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Left
 
 from citations.ingest.selection import ChosenItems, record, select
 from citations.library.item import TABLES
-from citations.models import Chunk, LectureSession, Source
+from citations.models import Answer, Chunk, Citation, Highlight, LectureSession, SharedLink, Source
 from citations.providers.languages import is_known
+from citations.quotes.anchoring import AROUND
+from citations.reading.spoken_text import SpokenText
+from citations.text.speakers import LABEL
+from transcripts import captions
 from transcripts.adding import transcript_rows
 from transcripts.adding.storage import MAX_TAGS, clean_tags
+from transcripts.captions.speech import name_of
 from transcripts.core import languages
 from transcripts.core.errors import InvalidInput
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.models import CaptionOrigin, Transcript, Video
+from transcripts.text.cues import renaming
 
 MAX_TITLE: Final = 300  # characters
 BEGINNING: Final = 160  # characters
 MAX_TAG: Final = 100
+
+_MAX_SHOWN: Final = 100  # characters of a name in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,28 +148,25 @@ def first_words(rows: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
-    """Return the columns that differ, checked."""
     current = details_of(row)
     changes: dict[str, Any] = {}
     if details.title != current.title:
-        changes["title"] = _title(details.title)
+        title = " ".join(clean(details.title, MAX_TITLE + 1).split())
+        if not title:
+            raise InvalidInput("The title is empty.", hint="Write one.")
+        if len(title) > MAX_TITLE:
+            raise InvalidInput(f"A title has at most {MAX_TITLE} characters.", hint="Shorten it.")
+        changes["title"] = title
     if current.tags is not None and details.tags not in (None, current.tags):
         changes["tags"] = _tags(details.tags or "")
     own = current.language
     if own is not None and details.language not in (None, own, languages.name_of(own)):
         tag = languages.parse(details.language or "")
         if tag.lower() != own.lower():
-            changes["language"] = _known(tag)
+            if tag and not is_known(tag):
+                raise languages.unknown(tag)
+            changes["language"] = tag
     return changes
-
-
-def _title(text: str) -> str:
-    title = " ".join(clean(text, MAX_TITLE + 1).split())
-    if not title:
-        raise InvalidInput("The title is empty.", hint="Write one.")
-    if len(title) > MAX_TITLE:
-        raise InvalidInput(f"A title has at most {MAX_TITLE} characters.", hint="Shorten it.")
-    return title
 
 
 def _tags(text: str) -> list[str]:
@@ -171,12 +176,6 @@ def _tags(text: str) -> list[str]:
     if len({*filter(None, parts)}) > MAX_TAGS:
         raise InvalidInput(f"An item has at most {MAX_TAGS} tags.", hint="Leave some out.")
     return clean_tags(parts)
-
-
-def _known(tag: str) -> str:
-    if tag and not is_known(tag):
-        raise languages.unknown(tag)
-    return tag
 
 
 def _own_transcript(video: Video) -> Transcript | None:
@@ -209,3 +208,69 @@ def _correct(video: Video, language: str) -> list[Source]:
         source.change(language=language)
         source.start_anew()
     return sources
+
+
+def rename_speaker(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[Source]]:
+    """Give a speaker of a transcript another name, which no other speaker there may have.
+
+    Returns the name as it is written, and the sources whose index is made again, to be sent to the
+    workers. Raises ``InvalidInput``.
+    """
+    label = _checked(name)
+    with transaction.atomic():
+        transcript_rows.lock(transcript)
+        speakers = SpokenText(captions.from_json(transcript.cues)).turns.names
+        if speaker not in speakers:
+            shown = clean(speaker, _MAX_SHOWN)
+            raise InvalidInput(f"Nobody is called “{shown}” in this transcript.")
+        if label == speaker:
+            return label, []
+        if label in speakers:
+            raise InvalidInput(
+                f"Somebody else is called “{label}” in this transcript.",
+                hint="Choose another name, so that the speakers stay distinct.",
+            )
+        transcript_rows.rename_speaker(transcript, speaker, label)
+        record(transcript.video, "speakers")
+        sources = list(Source.objects.filter(transcript=transcript))
+        for source in sources:
+            source.start_anew()
+            _rename_in_quotes(source, speaker, label)
+    return label, sources
+
+
+def _rename_in_quotes(source: Source, speaker: str, label: str) -> None:
+    """Let quotes name the speaker as their source does: else they would not stand in it."""
+    change = renaming({speaker: label})
+    for model in (Citation, Highlight, SharedLink):
+        quotes: QuerySet[Any] = model._default_manager.filter(source=source)
+        changed = []
+        for row in quotes:
+            texts = (row.prefix, row.quote, row.suffix)
+            prefix, row.quote, suffix = map(change, texts)
+            row.prefix, row.suffix = prefix[-AROUND:], suffix[:AROUND]
+            if (row.prefix, row.quote, row.suffix) != texts:
+                changed.append(row)
+        quotes.bulk_update(changed, ["prefix", "quote", "suffix"], batch_size=500)
+    for rows in (Citation.objects, Highlight.objects):
+        rows.filter(source=source, speaker=speaker).update(speaker=label)
+    for answer in Answer.objects.filter(citations__source=source).distinct():
+        numbers = set(answer.citations.filter(source=source).values_list("number", flat=True))
+        for claim in answer.claims:
+            if not numbers.isdisjoint(claim["citations"]):
+                claim["text"] = change(claim["text"])
+        answer.save(update_fields=["claims"])
+
+
+def _checked(name: str) -> str:
+    written = clean(name, _MAX_SHOWN)
+    label = name_of(written)
+    if not label:
+        raise InvalidInput("The name is empty.", hint="Write one.")
+    match = LABEL.match(f"{label}: ")
+    if match is None or match.end() <= len(label) or not written[:1].isalpha():
+        raise InvalidInput(
+            f"“{label}” cannot stand before what somebody says.",
+            hint="Write a name of at most four words that begins with a letter.",
+        )
+    return label

@@ -11,10 +11,10 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from citations import conf
-from citations.ingest import contextual_costs
+from citations.ingest import contextual
 from citations.models import UNFINISHED, Source, SourceQuerySet, State
 from transcripts.core import locks
-from transcripts.core.work import lanes
+from transcripts.core.work import models as work
 
 SHORT_SOURCE: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
@@ -29,7 +29,7 @@ def waiting() -> SourceQuerySet:
     if not conf.uses_context():
         return in_turn(Source.objects.waiting())
     unfinished = Q(state__in=UNFINISHED)
-    without_contexts = _CONTEXTS_ONLY & contextual_costs.WITHOUT_CONTEXTS
+    without_contexts = _CONTEXTS_ONLY & contextual.WITHOUT_CONTEXTS
     return in_turn(Source.objects.due().filter(unfinished | without_contexts))
 
 
@@ -42,7 +42,7 @@ def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
         "is_unwanted": _boolean(_UNWANTED),
         "is_long": _boolean(Q(size__gt=SHORT_SOURCE)),
     }
-    return lanes.in_turn(
+    return work.in_turn(
         sources.annotate(**classes),
         classes=list(classes),
         started=Source.objects.all(),

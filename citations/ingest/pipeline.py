@@ -26,14 +26,7 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import (
-    chunk_storage,
-    contextual,
-    contextual_costs,
-    discovery,
-    lanes,
-    punctuation,
-)
+from citations.ingest import chunk_storage, contextual, discovery, lanes, punctuation
 from citations.models import (
     Chunk,
     Chunking,
@@ -58,8 +51,7 @@ from citations.vectors import store as vector_store
 from transcripts.core import audit, clock, deleting
 from transcripts.core.audit import Action
 from transcripts.core.errors import Retry
-from transcripts.core.work import retry
-from transcripts.core.work.models import error_columns
+from transcripts.core.work.models import POLICIES, error_columns
 
 logger = logging.getLogger(__name__)
 
@@ -142,26 +134,22 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
     """Hold a source and work on it, recording errors; return whether that was possible."""
     with source.attempt(Source.objects.filter(state__in=only)) as is_begun:
         if is_begun:
-            _do(source, work)
+            try:
+                work()
+            except SourceNotFound:
+                logger.info("source %s was deleted while it was indexed", source.pk)
+            except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
+                logger.warning("%s %s", error.message, error.hint)
+                source.settle(error)
+                _others_like(source).update(run_after=source.run_after, **error_columns(error))
+            except ModelError as error:
+                # But a source that the server rejects must not stop the others.
+                source.settle(error)
+                _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
     return is_begun
 
 
-def _do(source: Source, work: Callable[[], None]) -> None:
-    try:
-        work()
-    except SourceNotFound:
-        logger.info("source %s was deleted while it was indexed", source.pk)
-    except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
-        logger.warning("%s %s", error.message, error.hint)
-        source.settle(error)
-        _others_like(source).update(run_after=source.run_after, **error_columns(error))
-    except ModelError as error:  # but a source that the server rejects must not stop the others
-        source.settle(error)
-        _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
-
-
 def _others_like(source: Source) -> SourceQuerySet:
-    """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
 
 
@@ -237,7 +225,7 @@ class _Ingest:
             chunk.pk: chunk
             for chunk in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
         }
-        pieces = contextual_costs.requests_for(chunks.values())
+        pieces = contextual.requests_for(chunks.values())
         text = text_of(source_blocks.read(self.source))
         written = 0
 
@@ -261,7 +249,7 @@ class _Ingest:
                 self._embed(quietly=True)
                 chunk_storage.reindex(self.source)
                 self._update_outline()
-        again = retry.POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
+        again = POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
         if result.failed and again:
             error = ModelServerError(
                 f"{result.failed} contexts were not written.",

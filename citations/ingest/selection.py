@@ -21,9 +21,8 @@ from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts.adding import acquisition
 from transcripts.adding.storage import clean_tags
-from transcripts.core import actors, audit, clock, deleting
-from transcripts.core.actors import Actor
-from transcripts.core.audit import Action
+from transcripts.core import audit, clock, deleting
+from transcripts.core.audit import Action, Actor
 from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.scope import Scope
 from transcripts.library import collections
@@ -279,7 +278,9 @@ def carry_out(deletion: Deletion) -> None:
     with deletion.attempt(Deletion.objects.due()) as is_begun:
         if not is_begun:
             return
-        with actors.acting(_actor(deletion)):
+        name = deletion.created_by.get_username() if deletion.created_by else ""
+        actor = Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
+        with audit.acting(actor):
             for video in Video.objects.filter(deletion=deletion.uuid):
                 collections.delete_video(video)
             for source in Source.objects.filter(deletion=deletion.uuid, video=None):
@@ -291,13 +292,8 @@ def carry_out(deletion: Deletion) -> None:
         deletion.delete()
 
 
-def _actor(deletion: Deletion) -> Actor:
-    name = deletion.created_by.get_username() if deletion.created_by else ""
-    return Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
-
-
 def _begin(rows: Sequence[Deletable], *, total: int, by: User | None) -> Deletion:
-    actor = actors.current()
+    actor = audit.current()
     with transaction.atomic():
         deletion = Deletion.objects.create(
             created_by=by,

@@ -5,7 +5,7 @@ a window's best passage is neither that passage nor beside it in its section. Th
 that its windows cite are folded beneath it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -134,22 +134,16 @@ def _read(session: LectureSession, groups: Mapping[int, Sequence[int]]) -> list[
 
 
 def _card(number: int, windows: Sequence[Any]) -> Card | None:
-    """Make a card; None if its sources have been deleted since it was looked for."""
-    cited = [citation for window in windows for citation in window.cited]
+    """Make a card, with the first citation of each other page, or of a recording's passage; None
+    if its sources have been deleted since it was looked for.
+    """
+    cited: dict[tuple[Any, ...], Citation] = {}
+    for citation in (citation for window in windows for citation in window.cited):
+        cited.setdefault(_passage(citation), citation)
     if not cited:
         return None
-    best, *rest = cited
-    others = tuple(_others(best, rest))
-    return Card(number=number, windows=tuple(windows), best=best, others=others)
-
-
-def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the first citation of each other page, or of a recording's passage."""
-    passages = {_passage(best)}
-    for citation in rest:
-        if _passage(citation) not in passages:
-            passages.add(_passage(citation))
-            yield citation
+    best, *others = cited.values()
+    return Card(number=number, windows=tuple(windows), best=best, others=tuple(others))
 
 
 def _passage(citation: Citation) -> tuple[Any, ...]:

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from citations.lectures.events import CITATIONS, publish
 from citations.lectures.stages import KEYWORDS, STORE, Decision, Vector
-from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
+from citations.models import LOCATION, Citation, LectureSession, Source, Window, WindowOutcome
 from citations.schemas.lectures import CitationsEventOut, CitedEventOut
-from citations.search.chunk_rows import Candidate
-from citations.text.snippets import snippet
+from citations.text.passage_text import snippet
 
 UNAVAILABLE: Final = "The database is unavailable."
 DIED: Final = "Every process that tried to cite it died."
@@ -157,6 +156,9 @@ _SOURCES = "SELECT * FROM citations_source WHERE id = ANY(%s) ORDER BY id FOR KE
 _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
+_ANCHOR: Final = (*LOCATION, "digest")
+
+
 def _citations(decision: Decision, row: Window, session: LectureSession) -> list[Citation]:
     """Make citations of the sources that still exist. They do without a deleted chunk."""
     if not decision.matches:
@@ -178,13 +180,9 @@ def _citations(decision: Decision, row: Window, session: LectureSession) -> list
             chunk_id=match.candidate.chunk if match.candidate.chunk in chunks else None,
             snippet=snippet(match.candidate.text, words, match.candidate.language),
             relevance_score=match.score,
-            **_quoted(match.candidate),
+            quote=match.candidate.text,
+            section_heading=match.candidate.heading,
+            **{name: getattr(match.candidate, name) for name in _ANCHOR},
         )
         for rank, match in enumerate(existing, start=1)
     ]
-
-
-def _quoted(passage: Candidate) -> dict[str, Any]:
-    same = ("page", "last_page", "start", "end", "span_start", "span_end", "digest")
-    columns = {name: getattr(passage, name) for name in same}
-    return {**columns, "quote": passage.text, "section_heading": passage.heading}

@@ -17,7 +17,7 @@ from django.db.models import Sum
 
 from citations import conf
 from citations.caches import Cache
-from citations.lectures import citation_storage, continuity, window_analysis
+from citations.lectures import citation_storage, window_analysis
 from citations.lectures.citation_storage import StoredWindow
 from citations.lectures.sessions import CITABLE, citable_sources, sources_of
 from citations.lectures.stages import (
@@ -39,7 +39,7 @@ from citations.lectures.stages import (
 )
 from citations.library.filters import ResolvedFilter
 from citations.models import UNFINISHED, LectureSession, Window, WindowOutcome
-from citations.providers import registry, tokens
+from citations.providers import encoders, registry
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
 from citations.search import chunk_rows
@@ -47,7 +47,7 @@ from citations.search.relevance import judge_candidates
 from citations.vectors import space as vector_space
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.core.scope import Scope
-from transcripts.core.work.heartbeat import keep_alive
+from transcripts.core.work.models import keep_alive
 
 logger = logging.getLogger(__name__)
 Step = TypeVar("Step", WindowQuery, NearestPassages)
@@ -109,19 +109,16 @@ def _decide(windows: Sequence[Window], *, farthest: float) -> Iterator[Decision]
 
 @timed(RESOLVE)
 def _resolve(windows: Sequence[Window]) -> list[CitableSources | Decision]:
-    resolved = resolve_sources({window.session_id for window in windows})
-    return [
-        Decision(window=window, outcome=_missing(window))
-        if resolved[window.session_id].is_empty
-        else CitableSources(window=window, resolved=resolved[window.session_id])
-        for window in windows
-    ]
-
-
-def _missing(window: Window) -> WindowOutcome:
-    """Tell whether nothing is there to cite, or nothing yet."""
-    coming = citable_sources(window.session).filter(state__in=UNFINISHED)
-    return WindowOutcome.NOT_INDEXED if coming.exists() else WindowOutcome.NO_DOCUMENTS
+    sources = resolve_sources({window.session_id for window in windows})
+    results: list[CitableSources | Decision] = []
+    for window in windows:
+        if (resolved := sources[window.session_id]).is_empty:
+            coming = citable_sources(window.session).filter(state__in=UNFINISHED).exists()
+            outcome = WindowOutcome.NOT_INDEXED if coming else WindowOutcome.NO_DOCUMENTS
+            results.append(Decision(window=window, outcome=outcome))
+        else:
+            results.append(CitableSources(window=window, resolved=resolved))
+    return results
 
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
@@ -141,7 +138,6 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
 
 @timed(EMBED)
 def _embed(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decision]:
-    """Embed the queries in the library's space."""
     try:
         return _build_queries(spoken) if spoken else []
     except (OperationalError, InterfaceError):
@@ -178,15 +174,15 @@ def _build_queries(spoken: Sequence[WindowSpeech]) -> list[WindowQuery | Decisio
 def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
     """Return the vectors of texts; embed unknown ones in one batch."""
     keys = {text: (model.provider, model.model, model.dimensions, text) for text in texts}
-    vectors: dict[str, Vector] = {text: _query_cache.get(key) for text, key in keys.items()}
+    vectors: dict[str, Vector] = {text: query_cache.get(key) for text, key in keys.items()}
     if missing := [text for text, vector in vectors.items() if vector is None]:
         for text, vector in zip(missing, model.embed_queries(missing), strict=True):
             vectors[text] = np.array(vector)  # a view would keep the whole batch in memory
-            _query_cache.keep(keys[text], vectors[text], vectors[text].nbytes)
+            query_cache.keep(keys[text], vectors[text], vectors[text].nbytes)
     return vectors
 
 
-_query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
+query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
 
 
 # Passages
@@ -203,7 +199,6 @@ def _search(queries: Sequence[WindowQuery], *, farthest: float) -> list[NearestP
 
 
 def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Decision:
-    """Find the nearest passages; none if even the nearest is too far."""
     speech, window, resolved = query.speech, query.window, query.speech.resolved
     hits = vector_space.nearest(
         query.vector, space=query.space, limit=CANDIDATES, resolved=resolved
@@ -224,13 +219,13 @@ def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Deci
         resolved=resolved,
         is_live=True,
     )
-    recent = continuity.recent_citations(window)
+    recent = window_analysis.recent_citations(window)
     passages = (
         NearPassage(
             candidate,
             cosine,
-            continuity.preferred(
-                relevance, continuity.nearness(candidate, recent), model=query.space.model
+            window_analysis.preferred(
+                relevance, window_analysis.nearness(candidate, recent), model=query.space.model
             ),
         )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
@@ -252,11 +247,10 @@ def _choose(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Deci
 def _decide_on(near: NearestPassages, farthest: float) -> Decision:
     """Cite the relevant passages: by the cross-encoder, or else by the judge."""
     scores, note = _score(near)
-    matches = (
-        rank_by_judge(near.passages, farthest)
-        if scores is None
-        else _rank_by_score(near.passages, scores)
-    )
+    if scores is None:
+        matches = rank_by_judge(near.passages, farthest)
+    else:
+        matches = rank_by_score(near.passages, scores)
     if matches:
         outcome = WindowOutcome.CITED
     else:
@@ -282,7 +276,7 @@ def rank_by_judge(passages: Sequence[NearPassage], farthest: float) -> list[Cita
     return [CitationMatch(passage.candidate, passage.score) for passage in ranked]
 
 
-def _rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
+def rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
     """Return the passages that the cross-encoder finds relevant; equal ones, the nearest first."""
     relevant = [
         CitationMatch(passage.candidate, score)
@@ -299,7 +293,7 @@ def _score(near: NearestPassages) -> tuple[list[float] | None, str]:
         return None, ""
     try:
         # The model reads no more; the previous window covers the beginning.
-        newest = tokens.keep_end(near.window.text, most=QUERY_TOKENS)
+        newest = encoders.keep_end(near.window.text, most=QUERY_TOKENS)
         texts = [passage.candidate.indexed_text for passage in near.passages]
         return reranker.score(newest, texts), ""
     except Exception as error:

@@ -83,13 +83,19 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
     noted = windows.exclude(note="").order_by().values_list("note")
     notes = noted.annotate(times=Count("pk")).order_by("-times", "note")
-    times = _times(session.pk if session else None)
+    with connection.cursor() as cursor:
+        cursor.execute(_TIMES, {"session": session.pk if session else None})
+        times = {
+            name: StageTime(name=name, p50=p50, p95=p95, count=count)
+            for name, (p50, p95), count in cursor.fetchall()
+        }
+    total = times.pop("total", None)
     return LectureStatistics(
         windows=sum(outcomes.values()),
         citations=citations.count(),
         outcomes=outcomes,
-        stages=tuple(times[name] for name in times if name != _TOTAL),
-        total=times.get(_TOTAL),
+        stages=tuple(times.values()),
+        total=total,
         notes=dict(notes[:MAX_NOTES]),
     )
 
@@ -110,7 +116,6 @@ def export(session: LectureSession) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-_TOTAL: Final = "total"
 _TIMES = """
     SELECT stage, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms), count(*) FROM (
         SELECT each.key AS stage, each.value::float AS ms
@@ -122,15 +127,6 @@ _TIMES = """
             AND (%(session)s::bigint IS NULL OR w.session_id = %(session)s)
     ) times GROUP BY stage ORDER BY min(stage)
 """
-
-
-def _times(session: int | None) -> dict[str, StageTime]:
-    with connection.cursor() as cursor:
-        cursor.execute(_TIMES, {"session": session})
-        return {
-            name: StageTime(name=name, p50=p50, p95=p95, count=count)
-            for name, (p50, p95), count in cursor.fetchall()
-        }
 
 
 def _transcript(session: LectureSession, cards: Iterable[Card]) -> list[str]:

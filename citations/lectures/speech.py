@@ -7,9 +7,10 @@ order. No model runs here: callers submit the windows once the transaction has c
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import accumulate
-from typing import Final
+from itertools import accumulate, zip_longest
+from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -19,10 +20,12 @@ from citations.lectures.events import ENDED, SEGMENT, WINDOW, publish
 from citations.lectures.windows import Utterance
 from citations.models import LectureSession, Segment, Window
 from citations.schemas.lectures import EndedEventOut, SegmentEventOut, WindowOut
-from transcripts.core.errors import InvalidInput, TooLarge
+from transcripts import captions
+from transcripts.adding import storage
+from transcripts.core.errors import Conflict, InvalidInput, TooLarge
 from transcripts.core.sanitize import clean
 from transcripts.library import reading as library
-from transcripts.models import Transcript
+from transcripts.models import Transcript, Video
 from transcripts.schemas import Shape
 from transcripts.text.cues import Cue
 
@@ -31,6 +34,8 @@ MAX_SAID: Final = 500_000  # characters at once: a long lecture that is pasted
 MAX_SEGMENTS: Final = 1_000  # at once
 MAX_EVENTS: Final = 1_000_000  # of a session: weeks of speech
 MAX_INTEGER: Final = 2**31 - 1  # of the database, for numbers and times (ms)
+
+SHORTEST: Final = 1_000  # ms that a segment without an end lasts at least
 
 
 def push(session: LectureSession, utterances: Iterable[Utterance]) -> list[Window]:
@@ -141,7 +146,6 @@ def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window
 
 
 def _finish(locked: LectureSession) -> list[Window]:
-    """Make windows of the remaining speech, and end the session."""
     new_windows = _store(locked, *windows.flush(_buffer(locked)), [])
     LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
     publish(locked, [(ENDED, EndedEventOut())])
@@ -217,3 +221,50 @@ def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:
         raise InvalidInput("This lecture replays nothing.", hint="Start one from a recording.")
     cues = library.cues_of(transcript)
     return cues, list(accumulate((cue.end for cue in cues), max))
+
+
+def keep_recording(session: LectureSession, user: User | None) -> Video:
+    """Make a transcript of an ended lecture, which is then indexed like any other; return its
+    recording. A lecture that has one, because it replays it or was kept before, gets no other.
+
+    Raises ``Conflict`` if it goes on, ``InvalidInput`` if nothing was said, ``CaptionError``.
+    """
+    with transaction.atomic():
+        locked = lock(session)
+        if locked.transcript_id is not None:
+            return Transcript.objects.light().get(pk=locked.transcript_id).video
+        if locked.ended_at is None:
+            raise Conflict("The lecture has not ended.", hint="End it first.")
+        stored = _store_recording(locked, user)
+        video = stored.video
+        video.published_at = locked.created_at
+        video.save(update_fields=["published_at", "updated_at"])
+        LectureSession.objects.filter(pk=locked.pk).update(transcript=stored.transcript)
+    return video
+
+
+def _store_recording(lecture: LectureSession, user: User | None) -> storage.StoredTranscript:
+    """Store it under the lecture's id, so that this finds the recording, too."""
+    segments = list(lecture.segments.order_by("number"))
+    about: dict[str, Any] = {"title": lecture.title, "language": lecture.language, "by": user}
+    key = str(lecture.uuid)
+    if any(segment.start is not None for segment in segments):
+        timed = captions.to_vtt([*_cues_of(segments)]).encode()
+        return storage.add_captions(lecture.collection, timed, name=f"{key}.vtt", key=key, **about)
+    # Windows that a program cut itself have no segments.
+    alone = lecture.windows.filter(last=None, text__gt="").order_by("index")
+    texts = [segment.text for segment in segments] or [window.text for window in alone]
+    if not texts:
+        raise InvalidInput("Nothing was said in this lecture.", hint="There is nothing to keep.")
+    return storage.add_text(lecture.collection, "\n".join(texts), key=key, **about)
+
+
+def _cues_of(segments: list[Segment]) -> Iterator[Cue]:
+    """Time each segment: one without times follows the one before it."""
+    position = 0
+    for segment, following in zip_longest(segments, segments[1:]):
+        start = position if segment.start is None else segment.start
+        until = following.start if following else None
+        end = segment.end or max(until or 0, start + SHORTEST)
+        position = max(start, end)
+        yield Cue(start, position, segment.text)

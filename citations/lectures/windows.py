@@ -110,14 +110,7 @@ def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
             new.setdefault(utterance.number, replace(utterance, text=text))
     spoken = (utterance for utterance in new.values() if utterance.text)
     fresh = sorted((*buffer.fresh, *spoken), key=lambda utterance: utterance.number)
-    return replace(
-        buffer,
-        fresh=tuple(fresh),
-        seen=_merge([*buffer.seen, *((number, number) for number in new)]),
-    )
-
-
-def _merge(stretches: Sequence[_Range]) -> tuple[_Range, ...]:
+    stretches = [*buffer.seen, *((number, number) for number in new)]
     ranges: list[_Range] = []
     for first, last in sorted(stretches):
         if ranges and first <= ranges[-1][1] + 1:
@@ -125,7 +118,8 @@ def _merge(stretches: Sequence[_Range]) -> tuple[_Range, ...]:
         else:
             ranges.append((first, last))
     many = max(len(ranges) - _MAX_RANGES, 0)
-    return ((ranges[0][0], ranges[many][1]), *ranges[many + 1 :]) if many else tuple(ranges)
+    seen = ((ranges[0][0], ranges[many][1]), *ranges[many + 1 :]) if many else tuple(ranges)
+    return replace(buffer, fresh=tuple(fresh), seen=seen)
 
 
 def _count_ready(buffer: Buffer) -> int:

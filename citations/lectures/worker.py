@@ -30,6 +30,7 @@ from citations.lectures.pipeline import cite, describe, resolve_sources
 from citations.lectures.sessions import early_windows
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
+from citations.providers.keywords import Keywords
 from citations.schemas.lectures import WindowOut
 from transcripts.core import locks
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
@@ -48,12 +49,10 @@ MAX_INDEX: Final = 1_000_000
 WARM_CHUNKS: Final = 2_000  # chunks of a session's sources whose words are learnt before it begins
 WARM_BATCH: Final = 100  # of them, or of a recording's cues
 MAX_PREPARATIONS: Final = 20  # sessions that wait for that at most
-MAX_UNDESCRIBED: Final = (
-    1_000  # windows without keywords that are kept until no window waits; older ones remain without
-)
+MAX_UNDESCRIBED: Final = 1_000  # windows kept until none waits; older ones have no keywords
 
 logger = logging.getLogger(__name__)
-_warm_slots: Final = threading.BoundedSemaphore(MAX_PREPARATIONS)
+warm_slots: Final = threading.BoundedSemaphore(MAX_PREPARATIONS)
 _warming: Final = threading.Lock()
 
 
@@ -89,13 +88,17 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
         raise InvalidInput(f"The index of a window must be an integer from 0 to {MAX_INDEX:,}.")
     try:
         window = _get_or_create(session, words, index)
-        is_waiting = window.outcome == WindowOutcome.WAITING
-        stored = _cite_alone(window) if is_waiting else citation_storage.stored_result(window)
-        transaction.on_commit(_pool.notify)  # speech of the lecture has waited for this window
+        if window.outcome == WindowOutcome.WAITING:
+            [stored] = cite([window])
+            with suppress(OperationalError, InterfaceError):
+                describe(stored)
+        else:
+            stored = citation_storage.stored_result(window)
+        transaction.on_commit(pool.notify)  # speech of the lecture has waited for this window
         return _result(index, stored)
     except (OperationalError, InterfaceError) as error:
         logger.warning("Database unavailable for a query in lecture %s: %s", session.pk, error)
-        return _unavailable(index)
+        return _result(index, None)
 
 
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
@@ -119,21 +122,9 @@ def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
         return window
 
 
-def _cite_alone(window: Window) -> StoredWindow:
-    """Cite a window, with its keywords if the database stays available."""
-    [cited] = cite([window])
-    with suppress(OperationalError, InterfaceError):
-        describe(cited)
-    return cited
-
-
-def _unavailable(index: int) -> WindowResult:
-    return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=UNAVAILABLE)
-
-
-def _result(index: int, cited: StoredWindow) -> WindowResult:
-    if not cited.is_stored:
-        return _unavailable(index)
+def _result(index: int, cited: StoredWindow | None) -> WindowResult:
+    if cited is None or not cited.is_stored:
+        return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=UNAVAILABLE)
     window = cited.window
     return WindowResult(
         window_index=index,
@@ -151,7 +142,7 @@ def _result(index: int, cited: StoredWindow) -> WindowResult:
 def submit(pks: Collection[int]) -> None:
     """Have this process's threads cite waiting windows once the transaction has committed."""
     if pks:
-        transaction.on_commit(_pool.notify)
+        transaction.on_commit(pool.notify)
 
 
 def look_up_again(session: LectureSession) -> int:
@@ -176,7 +167,7 @@ def prepare(session: LectureSession) -> None:
 def sweep() -> int:
     """Cite windows that have waited too long, after a crash or overload; return how many."""
     count = 0
-    while count < MAX_SWEPT and (claimed := _claim(waiting=GRACE)):
+    while count < MAX_SWEPT and (claimed := claim(waiting=GRACE)):
         results = cite(claimed)
         if not all(result.is_stored for result in results):
             break
@@ -189,7 +180,7 @@ def sweep() -> int:
 # Claims
 
 
-def _claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
+def claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
     """Lease the oldest waiting windows of sessions in which no other process holds any."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit = off")  # a lost lease is harmless
@@ -211,8 +202,10 @@ def _claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
 # Threads
 
 
-class _Pool:
-    """Runs turns in threads while there is work; on shutdown only running ones are awaited."""
+class Pool:
+    """Runs turns in threads while there is work, ``active`` of them now; on shutdown only running
+    ones are awaited.
+    """
 
     def __init__(self, threads: int, turn: Callable[[], bool]) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="live")
@@ -246,15 +239,20 @@ class _Pool:
         self._submit()
 
 
-def _work() -> bool:
+def work() -> bool:
     """Cite a batch of waiting windows or else extract keywords; say whether more may wait."""
     try:
-        if claimed := _claim():
+        if claimed := claim():
             results = cite(claimed)
             _undescribed.extend(result for result in results if result.vector is not None)
             # Else the database is unavailable, and a sweep will cite them.
             return all(result.is_stored for result in results)
-        return _extract_keywords_next()
+        try:
+            cited = _undescribed.pop()
+        except IndexError:
+            return False
+        describe(cited)
+        return True
     except (OperationalError, InterfaceError) as error:
         logger.warning("Database unavailable; windows wait: %s", error)
     except Exception:
@@ -264,17 +262,7 @@ def _work() -> bool:
     return False
 
 
-def _extract_keywords_next() -> bool:
-    """Extract the keywords of the newest window without them."""
-    try:
-        cited = _undescribed.pop()
-    except IndexError:
-        return False
-    describe(cited)
-    return True
-
-
-_pool: Final = _Pool(THREADS, _work)
+pool: Final = Pool(THREADS, work)
 _undescribed: Final[deque[StoredWindow]] = deque(maxlen=MAX_UNDESCRIBED)
 
 
@@ -282,38 +270,43 @@ _undescribed: Final[deque[StoredWindow]] = deque(maxlen=MAX_UNDESCRIBED)
 
 
 def _start_warming(pk: int) -> None:
-    if _warm_slots.acquire(blocking=False):  # else keywords are embedded when they occur
-        threading.Thread(
-            target=_warm_in_turn, args=(pk,), name="learn"
-        ).start()  # outside the pool, so that no window waits for it
+    if warm_slots.acquire(blocking=False):  # else keywords are embedded when they occur
+        # Outside the pool, so that no window waits for it.
+        threading.Thread(target=_warm_in_turn, args=(pk,), name="learn").start()
 
 
 def _warm_in_turn(pk: int) -> None:
     try:
         with _warming:
-            _warm_keywords(pk)
-    finally:
-        _warm_slots.release()
-
-
-def _warm_keywords(pk: int) -> None:
-    try:
-        session = LectureSession.objects.filter(pk=pk).first()
-        extractor = registry.keywords()
-        registry.live_reranker()
-        if session is None or extractor is None:
-            return
-        texts = iter(_expected_texts(session))
-        # The main thread ends with the process: this thread is of no executor, so nobody joins it.
-        while threading.main_thread().is_alive() and (batch := list(islice(texts, WARM_BATCH))):
-            extractor.warm(batch, language=session.language or "en")
+            warm_keywords(pk)
     except (KnowledgeBaseError, OperationalError, InterfaceError) as error:
         logger.warning("Lecture %s starts with a cold keyword cache: %s", pk, error)
     finally:
         release_connection()
+        warm_slots.release()
 
 
-def _expected_texts(session: LectureSession) -> Iterable[str]:
+def warm_keywords(pk: int) -> None:
+    """Load the models of a lecture, and learn the words that will be said in it.
+
+    Raises ``KnowledgeBaseError``.
+    """
+    session = LectureSession.objects.filter(pk=pk).first()
+    extractor = registry.keywords()
+    registry.live_reranker()
+    if session is not None and extractor is not None:
+        learn(extractor, expected_texts(session), language=session.language or "en")
+
+
+def learn(extractor: Keywords, texts: Iterable[str], *, language: str) -> None:
+    """Learn the words of texts until the process ends."""
+    rest = iter(texts)
+    # The main thread ends with the process: this thread is of no executor, so nobody joins it.
+    while threading.main_thread().is_alive() and (batch := list(islice(rest, WARM_BATCH))):
+        extractor.warm(batch, language=language)
+
+
+def expected_texts(session: LectureSession) -> Iterable[str]:
     """Yield texts like the coming speech: the recording's, or else the sources'."""
     transcript = Transcript.objects.light().filter(pk=session.transcript_id or 0).first()
     if transcript is not None:

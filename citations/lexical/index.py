@@ -19,7 +19,6 @@ from citations.lexical import merging, scoring, snapshot
 from citations.lexical.postings import Words, terms_of
 from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter, segments
-from citations.lexical.snapshot import Snapshot
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
@@ -149,19 +148,13 @@ def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, d
     )
     state = snapshot.read(every, resolved)
     parts = {pk: snapshot.narrowed(state, runs) for pk, runs in snapshot.runs_of(words).items()}
-    return {
-        pk: _shares(replace(part, terms=terms[pk]))
-        for pk, part in parts.items()
-        if part.chunks >= least
-    }
-
-
-def _shares(state: Snapshot) -> dict[str, float]:
-    within = segments(state)
-    return {
-        word: sum(segment.containing(word) for segment in within) / state.chunks
-        for word in state.terms
-    }
+    found: dict[int, dict[str, float]] = {}
+    for pk, part in parts.items():
+        if part.chunks >= least:
+            within = segments(replace(part, terms=terms[pk]))
+            counts = {word: sum(each.containing(word) for each in within) for word in terms[pk]}
+            found[pk] = {word: count / part.chunks for word, count in counts.items()}
+    return found
 
 
 def rebuild(*, all_sources: bool = False) -> int:

@@ -122,7 +122,19 @@ def explain(
     for segment in searched:
         mask, slots = segment.counted, segment.inside(requested)
         for slot in slots if mask is None else slots[mask[slots]]:
-            if scores := _term_scores(segment, corpus, slot):
+            norm = corpus.norm(int(segment.lengths[slot]))
+            scores = tuple(
+                TermScore(
+                    term=term.word,
+                    frequency=frequency,
+                    idf=term.weight,
+                    score=term.score(frequency, norm),
+                )
+                for term in corpus.terms
+                if term.word in segment.postings
+                and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
+            )
+            if scores:
                 explained[int(segment.positions(slot))] = scores
     return explained
 
@@ -151,20 +163,6 @@ def table(
             if word in columns:
                 described.frequencies[rows, columns[word]] = postings.at(slots)
     return described
-
-
-def _term_scores(
-    segment: LexicalSegment, corpus: CorpusStatistics, slot: int
-) -> tuple[TermScore, ...]:
-    norm = corpus.norm(int(segment.lengths[slot]))
-    return tuple(
-        TermScore(
-            term=term.word, frequency=frequency, idf=term.weight, score=term.score(frequency, norm)
-        )
-        for term in corpus.terms
-        if term.word in segment.postings
-        and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
-    )
 
 
 # The best
@@ -237,7 +235,6 @@ def _search(
     best: TopHits,
     mask: Mask | None,
 ) -> None:
-    """Add a segment's best chunks."""
     if mask is not None:
         chosen = np.flatnonzero(mask)
         if len(chosen) * 16 < segment.size or len(chosen) <= FEW:
@@ -365,7 +362,6 @@ def _approximate_scores(
 
 
 def _norms(segment: LexicalSegment, corpus: CorpusStatistics) -> ApproximateScores:
-    """Return the rough length norms of a segment's chunks."""
     norms: ApproximateScores = segment.lengths * np.float32(_slope(corpus))
     norms += np.float32(corpus.norm(0))
     return norms

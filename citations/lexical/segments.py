@@ -78,7 +78,6 @@ class LexicalSegment:
 
     @property
     def _table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first position and the first slot of each run."""
         firsts, ends = np.array(self.runs, np.int64).T
         return firsts, np.cumsum(ends - firsts) - (ends - firsts)
 

@@ -1,6 +1,6 @@
 """How much is in each collection, and what is deleted with one."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -38,7 +38,7 @@ def count(scope: Scope) -> dict[int, CollectionContents]:
     }
     counted: dict[int, CollectionContents] = defaultdict(CollectionContents)
     for name, rows in tables.items():
-        for pk, number in _by_collection(rows).items():
+        for pk, number in rows.order_by().values_list("collection").annotate(Count("pk")):
             counted[pk] = replace(counted[pk], **{name: number})
     return counted
 
@@ -74,7 +74,3 @@ _PHRASES = {
         "%(count)s playlist or channel", "%(count)s playlists or channels", "count"
     ),
 }
-
-
-def _by_collection(rows: QuerySet[Any]) -> Counter[int]:
-    return Counter(dict(rows.order_by().values_list("collection").annotate(Count("pk"))))

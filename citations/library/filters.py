@@ -141,7 +141,10 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound`` for values that the
     caller cannot see.
     """
-    _check(filter)
+    if filter.since and filter.until and filter.since > filter.until:
+        raise InvalidFilter("The first day is after the last.", hint="Swap them.")
+    if filter.start is not None and filter.end is not None and filter.start > filter.end:
+        raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
     chunks, hides = _count_readable(scope)
     sources = None
     speakers: tuple[str, ...] = ()
@@ -230,17 +233,14 @@ def _video_id(text: str) -> str:
 
 
 def _refusal(problem: ErrorDetails, names: Sequence[str]) -> InvalidFilter:
-    """Say what is wrong with a part of a filter."""
     part, value = str(problem["loc"][0]), problem["input"]
     if problem["type"] == "extra_forbidden":
         return InvalidFilter(
             f"There is no filter “{clean(part, 40)}”.", hint=f"Filters: {', '.join(names)}."
         )
     if problem["type"] == "too_long":
-        count = len(value)
-        return InvalidFilter(
-            f"A filter takes at most {MAX_VALUES} values of one kind, not {count}."
-        )
+        most, count = MAX_VALUES, len(value)
+        return InvalidFilter(f"A filter takes at most {most} values of one kind, not {count}.")
     if problem["type"] == "literal_error" and part == "color":
         return InvalidFilter(
             f"There is no colour “{clean(value, 40)}”.", hint=f"Colours: {', '.join(COLORS)}."
@@ -250,13 +250,6 @@ def _refusal(problem: ErrorDetails, names: Sequence[str]) -> InvalidFilter:
             f"There is no kind “{clean(value, 40)}”.", hint=f"Kinds: {', '.join(KINDS)}."
         )
     return InvalidFilter(f"{part}: {problem['msg']}.", hint="Correct or remove this filter.")
-
-
-def _check(filter: Filter) -> None:
-    if filter.since and filter.until and filter.since > filter.until:
-        raise InvalidFilter("The first day is after the last.", hint="Swap them.")
-    if filter.start is not None and filter.end is not None and filter.start > filter.end:
-        raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
 def _conditions(filter: Filter) -> Iterator[Q]:
@@ -333,8 +326,5 @@ def tags(scope: Scope, *, words: str = "", limit: int = MAX_FACETS) -> list[str]
     )
     tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=tag)
     names = sorted(tagged.values_list("tag", flat=True).distinct(), key=alphabet_key)
-    return [name for name in names if _has_words(name, words)][:limit]
-
-
-def _has_words(name: str, words: str) -> bool:
-    return all(word in name.casefold() for word in words.casefold().split())
+    wanted = words.casefold().split()
+    return [name for name in names if all(word in name.casefold() for word in wanted)][:limit]

@@ -147,7 +147,8 @@ def load_items(
     for place, (table, key, group, *_rest) in enumerate(chosen[after:], start=after):
         if row := rows[table].get(key):  # else it was deleted meanwhile
             is_first = is_grouped and (place == 0 or chosen[place - 1][2] != group)
-            sources = tuple(row.sources.all()) if isinstance(row, Video) else _own(row)
+            own = (row,) if isinstance(row, Source) else ()
+            sources = tuple(row.sources.all()) if isinstance(row, Video) else own
             yield Item(
                 row=row,
                 group=(group or "") if is_first else None,
@@ -160,10 +161,6 @@ def item_of(row: Any, *, reader: User) -> Item:
     """Return a row of one of the tables as an item of the library, read again."""
     chosen: ChosenRow = (TABLES[type(row)], row.pk, None, None, None)
     return next(load_items([chosen], after=0, is_grouped=False, reader=reader))
-
-
-def _own(row: Any) -> tuple[Source, ...]:
-    return (row,) if isinstance(row, Source) else ()
 
 
 def _video_rows(keys: list[int]) -> dict[int, Video]:

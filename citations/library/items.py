@@ -215,7 +215,6 @@ def _read(
 
 
 def _progress(table: type[Model], reader: User | None) -> QuerySet[ReadingProgress]:
-    """Return the reader's progress in the row of an outer query."""
     return ReadingProgress.objects.filter(user=reader, **{TABLES[table]: OuterRef("pk")})
 
 

@@ -66,11 +66,10 @@ def of_items(
     """Return a user's progress in items, by their column and primary key."""
     mine = ReadingProgress.objects.filter(user=user)
     rows = mine.filter(Q(video__in=list(videos)) | Q(document__in=list(documents)))
-    return {_key_of(row): row for row in rows}
-
-
-def _key_of(row: ReadingProgress) -> tuple[str, int | None]:
-    return ("video", row.video_id) if row.video_id else ("document", row.document_id)
+    return {
+        ("video", row.video_id) if row.video_id else ("document", row.document_id): row
+        for row in rows
+    }
 
 
 def _rows(user: User, item: Readable) -> QuerySet[ReadingProgress]:

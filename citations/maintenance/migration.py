@@ -19,8 +19,8 @@ from citations.evaluation import search_quality
 from citations.models import Chunk, Embedding, EmbeddingSpace, SpaceState, keep_writers_out
 from citations.outline import storage as outline_storage
 from citations.providers import registry
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
 from transcripts.core import audit, clock
@@ -185,7 +185,7 @@ def delete_leftovers(*, seconds: float = 20) -> None:
     if activated_at is None or activated_at > clock.now() - GRACE:
         unused = unused.filter(activated_at=None)  # searches may still use the others
     for space in unused:
-        hnsw.drop(space)
+        store.drop_index(space)
         embeddings = Embedding.objects.filter(space=space).order_by("pk")
         while embeddings.filter(pk__in=embeddings.values("pk")[:DELETED_AT_ONCE]).delete()[0]:
             if monotonic() > deadline:
@@ -225,8 +225,15 @@ class _Build:
             self._embed()
             if self._is_late:
                 break
-            hnsw.ensure(self.space)
-            self._check_marked_hits()
+            store.ensure_index(self.space)
+            lost = search_quality.loses(self.space) if self.space.guarded else []
+            if lost:
+                raise MigrationConflict(
+                    f"{self.space} ranks hits worse that people marked as right: "
+                    f"{'; '.join(map(str, lost))}.",
+                    hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
+                    "To cancel, run kb db migrate-embeddings --cancel",
+                )
             if switch(self.space):
                 self.space.refresh_from_db()
                 if self.on_progress:
@@ -256,17 +263,6 @@ class _Build:
         ):
             after = batch[-1].chunk
             yield batch
-
-    def _check_marked_hits(self) -> None:
-        """Raise ``MigrationConflict`` if the space is guarded and ranks marked hits worse."""
-        lost = search_quality.loses(self.space) if self.space.guarded else []
-        if lost:
-            raise MigrationConflict(
-                f"{self.space} ranks hits worse that people marked as right: "
-                f"{'; '.join(map(str, lost))}.",
-                hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
-                "To cancel, run kb db migrate-embeddings --cancel",
-            )
 
     def _report(self, done: int, total: int) -> None:
         self.space.change(done=done, total=total, **PROGRESS, **NO_ERROR)

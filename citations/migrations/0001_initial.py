@@ -248,7 +248,7 @@ class Migration(migrations.Migration):
                     ('transcript', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='source', to='transcripts.transcript')),
                     ('title', models.CharField(max_length=300)),
                     ('author', models.CharField(blank=True, max_length=200, verbose_name='author or channel')),
-                    ('url', models.CharField(blank=True, max_length=500)),
+                    ('url', models.CharField(blank=True, max_length=2048)),
                     ('language', models.CharField(blank=True, max_length=35)),
                     ('tags', models.JSONField(blank=True, default=list)),
                     ('edited', models.JSONField(blank=True, default=list, help_text='Fields that a person changed: reading keeps them.')),
@@ -453,7 +453,7 @@ class Migration(migrations.Migration):
                 fields=[
                     ('source', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='document', serialize=False, to='citations.source')),
                     ('name', models.CharField(help_text='The original file name.', max_length=300)),
-                    ('media_type', models.CharField(max_length=60)),
+                    ('media_type', models.CharField(max_length=100)),
                     ('size', models.PositiveBigIntegerField(help_text='Bytes.')),
                     ('digest', models.CharField(db_index=True, help_text='SHA-256 of the bytes.', max_length=64)),
                     ('read_by', models.CharField(blank=True, help_text='Name and version of the reader; empty: not finished.', max_length=40)),

@@ -12,8 +12,16 @@ from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, Arc
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, OcrResult, Page
-from citations.models.guides import AbstractsRequest, Guide
-from citations.models.highlights import Highlight, HighlightColor, HighlightQuerySet
+from citations.models.indexes import (
+    Embedding,
+    EmbeddingSpace,
+    LexBlock,
+    LexEntry,
+    LexPack,
+    SpaceState,
+    keep_switch_out,
+    keep_writers_out,
+)
 from citations.models.lectures import (
     LectureEvent,
     LectureSession,
@@ -23,12 +31,15 @@ from citations.models.lectures import (
     WindowOutcome,
     WindowQuerySet,
 )
-from citations.models.lexicon import LexBlock, LexEntry, LexPack
-from citations.models.marks import Mark
-from citations.models.outlines import Level, Node, Topic, TopicMember
-from citations.models.reading_progress import ReadingProgress
-from citations.models.shared_clips import SharedClip, SharedClipPart
-from citations.models.shared_links import SharedLink, SharedLinkQuerySet
+from citations.models.outlines import AbstractsRequest, Guide, Level, Node, Topic, TopicMember
+from citations.models.readers import (
+    Highlight,
+    HighlightColor,
+    HighlightQuerySet,
+    Mark,
+    ReadingProgress,
+)
+from citations.models.shared_links import SharedClip, SharedClipPart, SharedLink, SharedLinkQuerySet
 from citations.models.sources import (
     LOCATION,
     UNFINISHED,
@@ -37,13 +48,7 @@ from citations.models.sources import (
     Source,
     SourceQuerySet,
     State,
+    indexed_text,
     path_to,
     visible_sources_sql,
-)
-from citations.models.spaces import (
-    Embedding,
-    EmbeddingSpace,
-    SpaceState,
-    keep_switch_out,
-    keep_writers_out,
 )

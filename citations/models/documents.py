@@ -13,7 +13,7 @@ class Document(models.Model):
 
     source = models.OneToOneField(Source, models.CASCADE, primary_key=True, related_name="document")
     name = models.CharField(max_length=300, help_text="The original file name.")
-    media_type = models.CharField(max_length=60)
+    media_type = models.CharField(max_length=100)
     size = models.PositiveBigIntegerField(help_text="Bytes.")
     digest = models.CharField(max_length=64, db_index=True, help_text="SHA-256 of the bytes.")
     read_by = models.CharField(

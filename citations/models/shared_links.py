@@ -1,4 +1,6 @@
-"""Links that show one highlight, answer, page or clip to people without an account."""
+"""Links that show one highlight, answer, page or clip to people without an account, and what they
+play: clips, cut out of the audio and video files of recordings.
+"""
 
 import uuid
 from collections.abc import Collection
@@ -6,13 +8,14 @@ from typing import Final
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import CheckConstraint, F, Q
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Now
 
 from citations.models.answers import Answer, Conversation
-from citations.models.highlights import Highlight
+from citations.models.readers import Highlight
 from citations.models.sources import Source
 from transcripts.core.scope import Scope
+from transcripts.models import FilePart, MediaFile, PlayableFile
 from transcripts.text.reading import cut_at_word
 
 SHOWN: Final = 80  # characters of what a link is called
@@ -107,3 +110,39 @@ class SharedLink(models.Model):
         text = self.quote or highlighted or (self.answer and self.answer.question) or self.source
         cut = cut_at_word(str(text), SHOWN)
         return cut if cut == str(text) else f"{cut} …"
+
+
+class SharedClip(PlayableFile):
+    """The part of a file that a link plays, from ``start`` until ``end`` (ms of the file).
+
+    ``media_type`` is empty if it cannot be cut.
+    """
+
+    name = models.CharField(max_length=20, blank=True)
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    link = models.ForeignKey(SharedLink, models.CASCADE, related_name="clips")
+    media = models.ForeignKey(MediaFile, models.CASCADE, related_name="shared_clips")
+    start = models.PositiveBigIntegerField("start (ms)")
+    end = models.PositiveBigIntegerField("end (ms)")
+    lead = models.PositiveIntegerField(
+        "lead (ms)", default=0, help_text="Pictures before the start, which are not to be shown."
+    )
+
+    class Meta:
+        constraints = (
+            UniqueConstraint(fields=("link", "media", "start", "end"), name="shared_clip_once"),
+            CheckConstraint(condition=Q(end__gt=F("start")), name="shared_clip_ends_later"),
+        )
+
+
+class SharedClipPart(FilePart):
+    """One megabyte of a clip; the last part may be shorter."""
+
+    clip = models.ForeignKey(SharedClip, models.CASCADE, related_name="parts")
+
+    class Meta:
+        ordering = ("clip_id", "ordinal")
+        constraints = (UniqueConstraint(fields=("clip", "ordinal"), name="shared_clip_part_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.clip_id} · {self.ordinal}"

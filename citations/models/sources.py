@@ -105,7 +105,7 @@ class Source(Deletable, QueuedWork):
     )
     title = models.CharField(max_length=300)
     author = models.CharField("author or channel", max_length=200, blank=True)
-    url = models.CharField(max_length=500, blank=True)
+    url = models.CharField(max_length=2048, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
     edited = models.JSONField(
@@ -332,6 +332,11 @@ class LocatedRow(models.Model):
         )
 
 
+def indexed_text(context: str, text: str) -> str:
+    """Return the text to embed, index and re-rank: context, empty line, text."""
+    return f"{context}\n\n{text}" if context else text
+
+
 class Chunk(LocatedRow):
     """A passage of about 500 characters; ``position`` is its number in the lexicon."""
 
@@ -373,5 +378,5 @@ class Chunk(LocatedRow):
 
     @property
     def indexed_text(self) -> str:
-        """The text to embed, index and re-rank: context, empty line, text."""
-        return f"{self.context}\n\n{self.text}" if self.context else self.text
+        """The text to embed, index and re-rank."""
+        return indexed_text(self.context, self.text)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from django.contrib.auth.models import User
@@ -97,31 +98,18 @@ def _keep(
     the import after this would then find the right place, and make a second highlight there.
     """
     problem = PassageNotFound(NO_SOURCE)
+    keep = partial(highlights.keep, start=annotation.start, page=annotation.page)
     for source in sources:
         if not document_storage.is_read(source) and source.state != State.FAILED:
             raise SourceNotRead
         try:
-            return _keep_in(scope, user, annotation, source)
+            return keep(scope, user, source, annotation.selected, annotation.notes)
         except HiddenWordsNotFound:  # another version of the text: a card of it hides others
             notes = replace(annotation.notes, hidden_words="")
-            return _keep_in(scope, user, replace(annotation, notes=notes), source)
+            return keep(scope, user, source, annotation.selected, notes)
         except PassageNotFound as error:
             problem = error
     raise problem
-
-
-def _keep_in(
-    scope: Scope, user: User | None, annotation: Annotation, source: Source
-) -> KeptHighlight:
-    return highlights.keep(
-        scope,
-        user,
-        source,
-        annotation.selected,
-        annotation.notes,
-        start=annotation.start,
-        page=annotation.page,
-    )
 
 
 def _sources(scope: Scope, names: Iterable[str]) -> Iterator[Source]:

@@ -3,7 +3,7 @@
 Visibility is checked at each read, and claims with invisible sources are dropped.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -102,8 +102,15 @@ def of_conversation(scope: Scope, conversation: Conversation) -> tuple[AnswerRec
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
     """Return answers as the scope may see them, in four queries."""
     rows = list(answers)
-    quotes = _quotes(scope, rows)
-    stored = _numbers(rows)
+    quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
+    citations = Citation.objects.visible(scope).filter(answer__in=quotes)
+    citations = citations.select_related("source__collection", "source__video__media")
+    for citation in citations.order_by("answer", "number"):
+        quotes[citation.answer_id or 0].append(quote_of(citation))
+    stored: dict[int, set[int]] = {row.pk: set() for row in rows}
+    numbers = Citation.objects.filter(answer__in=stored).values_list("answer_id", "number")
+    for answer, number in numbers:
+        stored[answer or 0].add(number or 0)
     visible = _visible(scope, rows)
     return tuple(
         _record(row, _Evident(scope, tuple(quotes[row.pk]), frozenset(stored[row.pk]), visible))
@@ -136,24 +143,6 @@ def quote_of(row: Citation) -> Quote:
     )
 
 
-def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
-    quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
-    citations = Citation.objects.visible(scope).filter(answer__in=quotes)
-    citations = citations.select_related("source__collection", "source__video__media")
-    for citation in citations.order_by("answer", "number"):
-        quotes[citation.answer_id or 0].append(quote_of(citation))
-    return quotes
-
-
-def _numbers(rows: Sequence[Answer]) -> dict[int, set[int]]:
-    """Return the numbers of all stored citations; other numbers that claims cite are deleted."""
-    numbers: dict[int, set[int]] = {row.pk: set() for row in rows}
-    citations = Citation.objects.filter(answer__in=numbers)
-    for answer, number in citations.values_list("answer_id", "number"):
-        numbers[answer or 0].add(number or 0)
-    return numbers
-
-
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
     """Return the visible ones among the sources that answers name."""
     ids = {
@@ -172,8 +161,8 @@ def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
 class _Evident:
     """What a scope may see of an answer's evidence.
 
-    ``stored`` are the numbers of all citations, ``quotes`` the visible ones, ``seen`` the
-    visible sources.
+    ``stored`` are the numbers of all citations (others that claims cite were deleted), ``quotes``
+    the visible ones, ``seen`` the visible sources.
     """
 
     scope: Scope
@@ -195,35 +184,34 @@ class _Evident:
             return is_whole
         if not self.numbers.issuperset(cited & self.stored):
             return False
-        return cited <= self.stored or self._reads(row, claim)
+        if cited <= self.stored:
+            return True
+        collection = row.conversation.collection_id
+        default = [collection] if collection else None  # older claims have no collections
+        collections = claim.get("collections", default)
+        return collections is not None and self.scope.readable.issuperset(collections)
 
     def names(self, source: Mapping[str, Any]) -> bool:
         """Say whether a source that was not ready may be named; not when it was deleted."""
         is_seen = source["source_id"] is None or source["source_id"] in self.seen
         return is_seen and source["collection"] in self.scope.readable
 
-    def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
-        collection = row.conversation.collection_id
-        default = [collection] if collection else None  # older claims have no collections
-        collections = claim.get("collections", default)
-        return collections is not None and self.scope.readable.issuperset(collections)
-
 
 def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
-    claims = [claim_ for claim_ in row.claims if evident.shows(row, claim_, is_whole=is_whole)]
-    visible_claims = tuple(
+    claims = tuple(
         Claim(
-            text=claim_["text"],
-            label=claim_.get("label", ""),
-            citations=tuple(claim_["citations"]),
-            is_supported=claim_["is_supported"],
-            is_more=claim_.get("is_more", False),
-            heading=claim_.get("heading", ""),
+            text=stored["text"],
+            label=stored.get("label", ""),
+            citations=tuple(stored["citations"]),
+            is_supported=stored["is_supported"],
+            is_more=stored.get("is_more", False),
+            heading=stored.get("heading", ""),
         )
-        for claim_ in claims
+        for stored in row.claims
+        if evident.shows(row, stored, is_whole=is_whole)
     )
-    cited = {number for claim in visible_claims for number in claim.citations}
+    cited = {number for claim in claims for number in claim.citations}
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = (
@@ -234,25 +222,26 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         id=row.uuid,
         conversation=row.conversation.uuid,
         state=state,
-        claims=visible_claims,
+        claims=claims,
         quotes=evident.quotes,
         gone=tuple(sorted(cited - evident.stored)),
         parts=tuple(AnswerPart(**part) for part in row.parts),
         nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
-        unready=tuple(map(_unready, filter(evident.names, row.unready))),
+        unready=tuple(
+            UnreadySource(
+                title=stored["title"],
+                state=Preparation(stored["state"]),
+                collection=stored["collection"],
+                source_id=UUID(stored["source_id"]) if stored["source_id"] else None,
+            )
+            for stored in row.unready
+            if evident.names(stored)
+        ),
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,
         trace=trace,
-        withheld=len(row.claims) - len(visible_claims),
+        withheld=len(row.claims) - len(claims),
         **{name: getattr(row, name) for name in same},
-    )
-
-
-def _unready(stored: Mapping[str, Any]) -> UnreadySource:
-    source_id = UUID(stored["source_id"]) if stored["source_id"] else None
-    state = Preparation(stored["state"])
-    return UnreadySource(
-        title=stored["title"], state=state, collection=stored["collection"], source_id=source_id
     )
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
 from citations.notebook import archive_pages, export, highlights, obsidian, web_annotations
-from citations.notebook.archive_folders import ArchiveFolders, page_path
+from citations.notebook.archive_pages import ArchiveFolders, page_path
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import front_matter
@@ -166,8 +166,7 @@ class _Contents:
         own = self.folders.name("Originals", name.stem if is_usual else name.name)
         path = f"originals/{own}{name.suffix.lower() if is_usual else ''}"
         with self.folders.open(path) as file:
-            for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
-                file.write(data)
+            file.writelines(parts.values_list("data", flat=True).iterator(chunk_size=1))
         return path
 
     def write_media(self, video: Video | None) -> str:
@@ -178,8 +177,7 @@ class _Contents:
             name = self.folders.name("Media", str(video))
             path = f"media/{name}{PurePath(video.media.name).suffix.lower()}"
             with self.folders.open(path, zipfile.ZIP_STORED) as file:  # it is compressed as it is
-                for piece in media.pieces(video.media):
-                    file.write(piece)
+                file.writelines(media.pieces(video.media))
             self.media[video.pk] = path
         return self.media[video.pk]
 
@@ -197,8 +195,7 @@ class _Contents:
                 collection=source.collection.title,
             )
         with self.folders.open("highlights.jsonld") as file:
-            again = highlights.place(rows.iterator(chunk_size=BATCH))
-            web_annotations.write(again, file)
+            web_annotations.write(highlights.place(rows.iterator(chunk_size=BATCH)), file)
 
     def write_note(self, note: Note) -> dict[str, Any]:
         parts = [f"# {escape_markdown(note.title)}\n", note.text]
@@ -220,10 +217,8 @@ class _Contents:
         path = self.folders.write_text(
             "Questions", title, [text], collection=collection.title if collection else ""
         )
-        whole: dict[str, Any] = json.loads(
-            export.render(self.scope, self.user, conversation, ExportFormat.JSON)
-        )
-        return {**whole, "file": path}
+        whole = export.render(self.scope, self.user, conversation, ExportFormat.JSON)
+        return {**json.loads(whole), "file": path}
 
     def player(self, path: str) -> SafeString:
         """Return the player of a source's page; nothing for others."""

@@ -1,10 +1,19 @@
-"""The pages of an archive: what browsers show instead of Markdown, without scripts."""
+"""The folders of an archive, and its pages: beside each Markdown file what browsers show instead of
+it, without scripts, and the index of all.
+"""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import IO, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from django.conf import settings
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
@@ -13,10 +22,13 @@ from django.utils.translation import gettext as _
 from citations.models import Page, Source
 from citations.notebook import obsidian
 from citations.notebook.highlights import PlacedHighlight
+from citations.notebook.obsidian import FileNames
+from citations.readers.markup.mathml import set_formulas
 from citations.readers.markup.rendering import render_text
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
 from citations.text.markdown import escape_markdown
+from transcripts.core.alphabet import alphabet_key
 from transcripts.library import exports
 from transcripts.models import Transcript, Video
 
@@ -60,14 +72,15 @@ def beginning(title: str) -> SafeString:
     return format_html(_BEGINNING, language=language, title=title, style=mark_safe(_STYLE))
 
 
-def page(
+def html_page(
     title: str, parts: Iterable[Text], *, links: Mapping[str, str], language: str = ""
 ) -> Iterator[str]:
     """Yield a page: links by their names, then the parts."""
     yield beginning(title)
     named = ((quote(address), name) for name, address in links.items())
     yield format_html("<nav>{}</nav>\n", format_html_join(" · ", '<a href="{}">{}</a>', named))
-    yield format_html('<main dir="auto"{}>\n', _lang(language))
+    lang = format_html(' lang="{}"', language) if language else SafeString()
+    yield format_html('<main dir="auto"{}>\n', lang)
     for part in parts:
         if isinstance(part, SafeString):
             yield f"{part}\n"
@@ -90,7 +103,7 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
         number = leaf.number
         yield format_html('<p class="page-number" id="page-{}">{}</p>', number, page_name(number))
         if leaf.html:
-            yield mark_safe(below_title(sanitize(leaf.html)))
+            yield mark_safe(set_formulas(below_title(sanitize(leaf.html))))
         else:
             yield format_html('<p class="page-text">{}</p>', leaf.text)
 
@@ -140,5 +153,104 @@ def _about(source: Source, original: str) -> SafeString:
     return format_html('<p class="about">{}</p>', format_html_join(" · ", "{}", rows))
 
 
-def _lang(language: str) -> SafeString:
-    return format_html(' lang="{}"', language) if language else SafeString()
+IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
+
+
+class _Entry(NamedTuple):
+    """A page in the index."""
+
+    title: str
+    path: str
+    collection: str
+
+
+class ArchiveFolders:
+    """A ZIP that is written; names are unique in their folder."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._names: dict[str, FileNames] = {}
+        self._index: dict[str, list[_Entry]] = {}  # by folders
+
+    def name(self, folder: str, title: str) -> str:
+        """Return a name that no other file of the folder has."""
+        return self._names.setdefault(folder, FileNames()).of(title)
+
+    def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
+        """Begin a file, which is dated today. A ZIP takes one file at a time."""
+        about = zipfile.ZipInfo(path, timezone.localtime().timetuple()[:6])
+        about.compress_type = compression
+        return self._archive.open(about, "w", force_zip64=True)
+
+    def write_text(
+        self,
+        folder: str,
+        title: str,
+        parts: Sequence[str],
+        *,
+        page: Iterable[str] | None = None,
+        links: Mapping[str, str] = MappingProxyType({}),
+        language: str = "",
+        collection: str = "",
+    ) -> str:
+        """Write a Markdown file, and beside it a page of the same parts, or of ``page``; return the
+        path of the file in the ZIP.
+        """
+        name = self.name(folder, title)
+        path = f"{folder.lower()}/{name}.md"
+        with self.open(path) as file:
+            file.writelines(f"{part}\n".encode() for part in parts)
+        shown = html_page(
+            title,
+            parts if page is None else page,
+            links={_("All"): "../index.html", **links, "Markdown": f"{name}.md"},
+            language=language,
+        )
+        with self.open(page_path(path)) as file:
+            file.writelines(text.encode() for text in shown)
+        self._index.setdefault(folder, []).append(_Entry(title, page_path(path), collection))
+        return path
+
+    def write_json(self, path: str, rows: Iterable[dict[str, Any]]) -> None:
+        """Write rows; each may write files of its own before it is there."""
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            for number, row in enumerate(rows):
+                text = json.dumps(row, ensure_ascii=False)
+                spool.write(f"{',' if number else '['}\n{text}".encode())
+            spool.write(b"\n]\n" if spool.tell() else b"[]\n")
+            spool.seek(0)
+            with self.open(path) as file:
+                shutil.copyfileobj(spool, file)
+
+    def write_index(self, title: str, *, player: Callable[[str], SafeString]) -> None:
+        """Write the page that leads to all pages, with the player of each that has one."""
+        about = _(
+            "Written on %(day)s. Each page is also there as a Markdown file, and this one as JSON "
+            "files."
+        ) % {"day": date_format(timezone.localdate(), "DATE_FORMAT")}
+        headings = {
+            "Sources": _("Sources"),
+            "Highlights": _("Highlights"),
+            "Notes": _("Notes"),
+            "Questions": _("Questions"),
+        }
+        entries = [entry for members in self._index.values() for entry in members]
+        is_one_collection = len({entry.collection for entry in entries} - {""}) < 2
+        with self.open("index.html") as file:
+            file.write(beginning(title).encode())
+            file.write(format_html("<h1>{}</h1><p>{}</p>\n", title, about).encode())
+            for folder, members in self._index.items():
+                file.write(format_html("<h2>{}</h2><ul>\n", headings[folder]).encode())
+                for entry in sorted(members, key=lambda entry: alphabet_key(entry.title)):
+                    link = format_html('<a href="{}">{}</a>', quote(entry.path), entry.title)
+                    named = format_html(' <span class="about">· {}</span>', entry.collection)
+                    about = "" if is_one_collection or not entry.collection else named
+                    line = format_html("<li>{}{}{}</li>\n", link, about, player(entry.path))
+                    file.write(line.encode())
+                file.write(b"</ul>\n")
+            file.write(END.encode())
+
+
+def page_path(path: str) -> str:
+    """Return the path of the page beside a Markdown file."""
+    return f"{path.removesuffix('.md')}.html"

@@ -39,7 +39,13 @@ def bibtex(works: Iterable[Work]) -> str:
 def keys(works: Sequence[Work]) -> list[str]:
     """Return distinct citation keys: author, year and first long title word, in ASCII."""
     counts: dict[str, int] = {}
-    return [_distinct(_stem(work), counts) for work in works]
+    distinct = []
+    for work in works:
+        words, author = _ascii(work.title), next(iter(_ascii(work.author)), "")
+        title = next((word for word in words if len(word) > 3), words[0] if words else "")
+        year = work.published.year if work.published else ""
+        distinct.append(_distinct(f"{author}{year}{title}" or "source", counts))
+    return distinct
 
 
 def _item(work: Work, key: str) -> dict[str, Any]:
@@ -62,22 +68,21 @@ def _date(day: date | None) -> dict[str, Any] | None:
 
 
 def _note(work: Work) -> str:
-    cited = [
+    return "; ".join(
         f"{place}: “{_line(quote)}”" if place else f"“{_line(quote)}”"
         for place, quote in zip(work.places, work.quotes, strict=True)
-    ]
-    return "; ".join(cited)
+    )
 
 
 def _entry(work: Work, key: str) -> str:
     fields = {
         "title": f"{{{_escaped(work.title)}}}",  # extra braces keep its capitals
-        "author": f"{{{_escaped(work.author)}}}"
-        if work.author
-        else "",  # and a channel's name in one part
+        # And a channel's name in one part.
+        "author": f"{{{_escaped(work.author)}}}" if work.author else "",
         "year": f"{work.published:%Y}" if work.published else "",
         "month": str(work.published.month) if work.published else "",
-        "url": _address(work.url),
+        # What would end the field is percent-encoded.
+        "url": re.sub(r"[{}\\\"\x00- ]", lambda mark: f"%{ord(mark[0]):02X}", work.url),
         "urldate": work.accessed.isoformat() if work.accessed else "",
         "language": _escaped(work.language),
         "note": _escaped(_note(work)),
@@ -86,48 +91,26 @@ def _entry(work: Work, key: str) -> str:
     return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
 
 
-_ESCAPES: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",  # not \{: parsers of BibTeX count escaped braces, too
-    "}": r"\textbraceright{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+_ESCAPES: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\textbraceleft{}",  # not \{: parsers of BibTeX count escaped braces, too
+        "}": r"\textbraceright{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{mark: f"\\{mark}" for mark in "&%$#_"},
+    }
+)
 
 
 def _escaped(text: str) -> str:
     """Escape text for LaTeX and join it to one line."""
-    return "".join(_ESCAPES.get(mark, mark) for mark in _line(text))
-
-
-def _address(url: str) -> str:
-    """Percent-encode what would end the field: braces, backslashes and blanks."""
-    return "".join(
-        mark
-        if mark not in '{}\\"' and mark > " "
-        else "".join(f"%{byte:02X}" for byte in mark.encode())
-        for mark in url
-    )
-
-
-def _stem(work: Work) -> str:
-    words = _ascii(work.title)
-    title = next((word for word in words if len(word) > 3), words[0] if words else "")
-    author = next(iter(_ascii(work.author)), "")
-    return f"{author}{work.published.year if work.published else ''}{title}" or "source"
+    return _line(text).translate(_ESCAPES)
 
 
 def _ascii(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return [word.lower()[:30] for word in _WORDS.findall(plain)]
-
-
-_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
+    return [word.lower()[:30] for word in re.findall(r"[A-Za-z0-9]+", plain)]
 
 
 def _distinct(stem: str, counts: dict[str, int]) -> str:

@@ -3,14 +3,12 @@
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import partial
 from typing import Final
 
 from citations.text import sentences
+from citations.text.sentences import Span
 from citations.text.speakers import LABEL
 from transcripts.text.stemming import stem
-
-Span = tuple[int, int]  # characters [first, last)
 
 WINDOW: Final = 400  # characters beside a passage in which its sentence begins and ends
 MAX_GAP: Final = 120  # characters that are hidden at most
@@ -77,7 +75,12 @@ def hidden(
     capitals = [span for span in words if said[span[0]].isupper()]
     can_tell = len(capitals) <= CAPITALS * len(words)
     names = [*_names(said, passage, general)] if can_tell else []
-    worth = partial(_worth, said, numbers, names, distinctions or {})
+
+    def worth(span: Span) -> tuple[int, float, int]:
+        word = said[slice(*span)]
+        rank = 2 * _is_in(span, numbers) + _is_in(span, names)
+        return rank, (distinctions or {}).get(word.casefold(), 0.0), len(word)
+
     best = max(telling or words, key=worth, default=(first, last))
     return next((whole for whole in (*numbers, *names) if _is_in(best, [whole])), best)
 
@@ -166,18 +169,6 @@ def _names(said: str, within: Span, general: Collection[str]) -> Iterator[Span]:
 def _begins_sentence(said: str, start: int) -> bool:
     before = said[:start].rstrip(" \n\t\"“„'(-–—")
     return not before or before[-1] in ".?!:"
-
-
-def _worth(
-    said: str,
-    numbers: Collection[Span],
-    names: Collection[Span],
-    distinctions: Mapping[str, float],
-    span: Span,
-) -> tuple[int, float, int]:
-    word = said[slice(*span)]
-    rank = 2 * _is_in(span, numbers) + _is_in(span, names)
-    return rank, distinctions.get(word.casefold(), 0.0), len(word)
 
 
 def _is_in(span: Span, wholes: Collection[Span]) -> bool:

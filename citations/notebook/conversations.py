@@ -12,6 +12,7 @@ from citations.errors import ConversationNotFound, InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Conversation, Source
 from citations.schemas.filters import MAX_VALUES
+from citations.schemas.requests import MAX_ASKED
 from transcripts.core import deleting
 from transcripts.core.errors import InvalidInput
 from transcripts.core.lists import containing, page_of, row_of
@@ -20,7 +21,6 @@ from transcripts.core.scope import Scope
 from transcripts.library import reading as library
 from transcripts.models import Collection
 
-MAX_SOURCES: Final = 1_000  # of a conversation
 DETAILS: Final = ("collection", "shared_with", "owner")  # to load with conversations
 
 
@@ -164,15 +164,14 @@ def _hide_sources(scope: Scope, user: User | None, rows: Iterable[Conversation])
 def _find_sources(scope: Scope, target: Collection | None, references: Sequence[str]) -> list[str]:
     """Return the ids of sources of a collection, or of any, in a stable order."""
     unique = tuple(dict.fromkeys(references))
-    if len(unique) > MAX_SOURCES:
+    if len(unique) > MAX_ASKED:
         raise InvalidFilter(
-            f"A conversation can name at most {MAX_SOURCES:,} sources.",
+            f"A conversation can name at most {MAX_ASKED:,} sources.",
             hint="Name none to ask the whole collection.",
         )
     inside = Scope(readable=scope.readable & {target.pk}) if target else scope
-    batches = [unique[start : start + MAX_VALUES] for start in range(0, len(unique), MAX_VALUES)]
-    ids = {id for batch in batches for id in _ids(inside, batch)}
-    return sorted(map(str, ids))
+    batches = (unique[start : start + MAX_VALUES] for start in range(0, len(unique), MAX_VALUES))
+    return sorted({str(id) for batch in batches for id in _ids(inside, batch)})
 
 
 def _ids(scope: Scope, references: tuple[str, ...]) -> Iterator[UUID]:

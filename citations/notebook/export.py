@@ -81,10 +81,12 @@ def to_markdown(record: AnswerRecord, *, base: str = "") -> str:
         paragraph for section in record.sections for paragraph in _section_markdown(section, links)
     )
     # Not a numbered list: Markdown would renumber it and close its gaps.
-    quotes = {
-        quote.number: f"“{escape_markdown(quote.text)}” — {_source_line(quote)}"
-        for quote in record.quotes
-    } | dict.fromkeys(record.gone, f"*{GONE}*")
+    quotes = dict.fromkeys(record.gone, f"*{GONE}*")
+    for quote in record.quotes:
+        title = f"**{escape_markdown(quote.origin.title)}**"
+        parts = (title, escape_markdown(quote.heading), place(quote.locator))
+        source = ", ".join(filter(None, parts))
+        quotes[quote.number] = f"“{escape_markdown(quote.text)}” — {source}"
     lines = [f"- \\[{number}\\] {quotes[number]}" for number in sorted(quotes)]
     notes = (line for note in _notes(record) for line in ("", escape_markdown(note)))
     return "\n".join([text, "", *lines, *notes]).rstrip() + "\n"
@@ -142,12 +144,6 @@ def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
-def _source_line(quote: Quote) -> str:
-    title = f"**{escape_markdown(quote.origin.title)}**"
-    parts = (title, escape_markdown(quote.heading), place(quote.locator))
-    return ", ".join(filter(None, parts))
-
-
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>
@@ -163,10 +159,9 @@ ol {{ font-size: .875rem; }} li {{ break-inside: avoid; }} sup {{ line-height: 0
 
 
 def _html(visible: _VisibleConversation) -> str:
+    title = visible.conversation.title
     answers = format_html_join("", "{}", ((_section(record),) for record in visible.answers))
-    return format_html(
-        _PAGE, title=visible.conversation.title, about=visible.about, answers=answers
-    )
+    return format_html(_PAGE, title=title, about=visible.about, answers=answers)
 
 
 def _section(record: AnswerRecord) -> SafeString:
@@ -213,22 +208,13 @@ def _section_html(section: Section[Claim], anchors: Mapping[int, SafeString]) ->
 
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
-    remarks = {True: "", False: " (unsupported)"}
-    parts = (
-        (
-            (format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()),
-            claim.text,
-            remarks[claim.is_supported],
-            _anchors(claim, anchors),
-        )
-        for claim in claims
-    )
+    parts = []
+    for claim in claims:
+        label = format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()
+        remark = "" if claim.is_supported else " (unsupported)"
+        links = ((anchors[number],) for number in claim.citations if number in anchors)
+        parts.append((label, claim.text, remark, format_html_join("", "{}", links)))
     return format_html_join(" ", "{}{}{}{}", parts)
-
-
-def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
-    links = ((anchors[number],) for number in claim.citations if number in anchors)
-    return format_html_join("", "{}", links)
 
 
 def _json(visible: _VisibleConversation) -> str:
@@ -247,10 +233,6 @@ def _json(visible: _VisibleConversation) -> str:
 
 def _csl(visible: _VisibleConversation) -> str:
     return json.dumps(bibliography.csl(_works(visible)), ensure_ascii=False, indent=2) + "\n"
-
-
-def _bibtex(visible: _VisibleConversation) -> str:
-    return bibliography.bibtex(_works(visible))
 
 
 def _works(visible: _VisibleConversation) -> list[Work]:
@@ -284,5 +266,9 @@ _FORMS: Final[Mapping[ExportFormat, tuple[Callable[[_VisibleConversation], str],
     ExportFormat.HTML: (_html, "text/html; charset=utf-8", "html"),
     ExportFormat.JSON: (_json, "application/json", "json"),
     ExportFormat.CSL: (_csl, "application/vnd.citationstyles.csl+json", "csl.json"),
-    ExportFormat.BIBTEX: (_bibtex, "application/x-bibtex; charset=utf-8", "bib"),
+    ExportFormat.BIBTEX: (
+        lambda visible: bibliography.bibtex(_works(visible)),
+        "application/x-bibtex; charset=utf-8",
+        "bib",
+    ),
 }

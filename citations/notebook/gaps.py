@@ -1,7 +1,7 @@
 """The gap of a card: the sentence that a highlight stands in, and which of its words are hidden."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -10,12 +10,11 @@ from citations.errors import HiddenWordsNotFound
 from citations.lexical import index as lexical_index
 from citations.models import Highlight
 from citations.notebook import cloze
-from citations.notebook.cloze import Span
 from citations.passages import Locator
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
-from citations.text.content_words import FILLERS
-from citations.text.function_words import function_words
+from citations.text.sentences import Span
+from citations.text.words import FILLERS, function_words
 from transcripts.core.sanitize import clean
 from transcripts.text.tokenizer import tokenize
 
@@ -64,23 +63,19 @@ def gap_of(row: Highlight, locator: Locator | None) -> CardGap:
     """Return the gap of a highlight at its place, or of a lost one in the stored text around it:
     the words that its reader chose, where the sentence has them, else the most telling ones.
     """
-    (gap,) = gaps_of([(row, locator)])
-    return gap
+    return gaps_of([(row, locator)])[0]
 
 
 def gaps_of(places: Iterable[tuple[Highlight, Locator | None]]) -> list[CardGap]:
     """Return the gaps of highlights at their places, by a constant number of queries."""
     cards = _sentences(places)
     defaults = iter(_default_spans([card for card in cards if card.chosen_span is None]))
-    return [_card_gap(card, card.chosen_span or next(defaults)) for card in cards]
-
-
-def _card_gap(card: _CardSentence, gap: Span) -> CardGap:
-    return CardGap(
-        sentence=card.sentence,
-        words=card.words(gap),
-        places=tuple(cloze.places(card.sentence, gap, card.row.source.language)),
-    )
+    gaps = []
+    for card in cards:
+        gap = card.chosen_span or next(defaults)
+        spans = cloze.places(card.sentence, gap, card.row.source.language)
+        gaps.append(CardGap(sentence=card.sentence, words=card.words(gap), places=tuple(spans)))
+    return gaps
 
 
 def stored_words(row: Highlight, locator: Locator | None, words: str) -> str:
@@ -118,22 +113,23 @@ def _sentences(places: Iterable[tuple[Highlight, Locator | None]]) -> list[_Card
 
 def _default_spans(cards: Sequence[_CardSentence]) -> list[Span]:
     """Return what each card hides unless its reader chose words: those that distinguish its
-    source most from the collection.
+    source most from the collection, unless that is small.
     """
     words: dict[int, set[str]] = {}
     for card in cards:
         own = words.setdefault(card.row.source.collection_id, set())
         own.update(cloze.words_of(card.sentence))
     shares = lexical_index.shares(words, least=FEW)
-    return [
-        cloze.hidden(
-            card.sentence,
-            card.inside,
-            _general(card.row.source.language),
-            _distinctions(card, shares.get(card.row.source.collection_id)),
-        )
-        for card in cards
-    ]
+    spans = []
+    for card in cards:
+        source, worth = card.row.source, dict[str, float]()
+        if (own_shares := shares.get(source.collection_id)) is not None:
+            times = _word_counts(card.text)
+            own_times = {word: times[word] for word in cloze.words_of(card.sentence)}
+            worth = cloze.distinctions(own_times, own_shares)
+        general = _general(source.language)
+        spans.append(cloze.hidden(card.sentence, card.inside, general, worth))
+    return spans
 
 
 @lru_cache(maxsize=16)
@@ -141,16 +137,6 @@ def _general(language: str) -> frozenset[str]:
     """Return the words of a language that no card asks for."""
     grammar = function_words(language)
     return stop_words(language) | grammar.general | FILLERS
-
-
-def _distinctions(card: _CardSentence, shares: Mapping[str, float] | None) -> dict[str, float]:
-    """Return how much each word distinguishes a text from the collection of its source; nothing
-    where that is small.
-    """
-    if shares is None:
-        return {}
-    times = _word_counts(card.text)
-    return cloze.distinctions({word: times[word] for word in cloze.words_of(card.sentence)}, shares)
 
 
 @lru_cache(maxsize=16)

@@ -18,10 +18,10 @@ from citations.notebook import gaps
 from citations.notebook.gaps import CardGap
 from citations.passages import ColoredSpan, Locator
 from citations.quotes import source_texts, verification
+from citations.quotes.anchoring import SelectedText
 from citations.quotes.matching import prepare
-from citations.quotes.selection import SelectedText
-from citations.quotes.source_texts import Span
 from citations.schemas.filters import MAX_TAG, HighlightFilterIn
+from citations.text.sentences import Span
 from transcripts.core import deleting
 from transcripts.core.errors import Forbidden, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of, tagged
@@ -208,9 +208,11 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
     conditions: dict[str, Any] = {"author": user} if filter.own else {}
     conditions |= {"color": filter.color} if filter.color else {}
     conditions |= {"is_card": True} if filter.cards else {}
-    conditions |= {"created_at__gte": _midnight(filter.since)} if filter.since else {}
+    if filter.since:
+        conditions["created_at__gte"] = timezone.make_aware(datetime.combine(filter.since, time()))
     if filter.until and filter.until < date.max:
-        conditions["created_at__lt"] = _midnight(filter.until + timedelta(days=1))
+        end = datetime.combine(filter.until + timedelta(days=1), time())
+        conditions["created_at__lt"] = timezone.make_aware(end)
     return rows.filter(**conditions).order_by("-created_at", "-pk")
 
 
@@ -246,24 +248,18 @@ def in_source(
         overlaps = Q(span_start__lt=within[1], span_end__gt=within[0])
         rows = rows.filter(overlaps | ~Q(digest=source.digest))
     rows = rows.select_related("author").order_by("span_start", "pk")[:MAX_IN_SOURCE]
-    placed = [highlight for highlight in _in_text(source, rows) if _is_within(highlight, within)]
+    placed, at_the_end = _in_text(source, rows), (2**62, 0)
+    spans = [(each.locator.span if each.locator else at_the_end, each) for each in placed]
+    spans.sort(key=lambda pair: pair[0])
     return tuple(
-        sorted(
-            placed,
-            key=lambda highlight: highlight.locator.span if highlight.locator else _AT_THE_END,
-        )
+        each
+        for span, each in spans
+        if within is None or each.is_lost or (span[0] < within[1] and span[1] > within[0])
     )
 
 
 def count_in_source(scope: Scope, user: User | None, source: Source) -> int:
     return Highlight.objects.readable(scope, user).filter(source=source).count()
-
-
-def _is_within(placed: PlacedHighlight, span: Span | None) -> bool:
-    if span is None or placed.locator is None:
-        return True
-    first, last = placed.locator.span
-    return first < span[1] and last > span[0]
 
 
 def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
@@ -303,9 +299,6 @@ def _in_text(source: Source, rows: Iterable[Highlight]) -> list[PlacedHighlight]
         row.source = source
         placed.append(PlacedHighlight(row=row, locator=verification.locator_in(row, reading)))
     return placed
-
-
-_AT_THE_END: Final = (2**62, 0)
 
 
 def _anchor(
@@ -375,7 +368,3 @@ def _write(row: Highlight, columns: dict[str, Any]) -> bool:
     if changes:
         row.save(update_fields=[*changes, "updated_at"])
     return bool(changes)
-
-
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))

@@ -1,6 +1,6 @@
 """What keeps a user from sharing by links, and who can change that."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -55,7 +55,15 @@ def of(scope: Scope, user: User, hindering: Iterable[Collection]) -> LinkTerms:
     if not rows:
         return LinkTerms()
     roles, owners = collections.roles_of(user), collections.owners_of(rows)
-    return LinkTerms(tuple(_obstacle(scope, roles(row), row, owners[row.pk]) for row in rows))
+    obstacles = []
+    for row in rows:
+        is_writable = row.pk in scope.writable
+        is_own = is_writable and roles(row) == Role.OWNER
+        own = Obstacle(
+            collection=row, is_own=is_own, is_writable=is_writable, owners=tuple(owners[row.pk])
+        )
+        obstacles.append(own)
+    return LinkTerms(tuple(obstacles))
 
 
 def of_collection(scope: Scope, user: User, collection: Collection) -> LinkTerms:
@@ -70,35 +78,17 @@ def of_answers(scope: Scope, user: User, answers: Iterable[AnswerRecord]) -> dic
     quoted = {answer.id: {quote.origin.id for quote in answer.quotes} for answer in answers}
     sources = Source.objects.visible(scope).filter(uuid__in=set().union(*quoted.values()))
     held = {source.uuid: source.collection for source in sources.select_related("collection")}
-    terms = of(scope, user, filter(partial(is_hindering, scope), set(held.values())))
-    hindering = {obstacle.collection.pk: obstacle for obstacle in terms.obstacles}
-    return {
-        answer: _of_some({held[source].pk for source in ids if source in held}, hindering)
-        for answer, ids in quoted.items()
-    }
+    every = of(scope, user, filter(partial(is_hindering, scope), set(held.values())))
+    hindering = {obstacle.collection.pk: obstacle for obstacle in every.obstacles}
+    terms = {}
+    for answer, ids in quoted.items():
+        keys = {held[source].pk for source in ids if source in held}
+        own = [hindering[key] for key in keys] if keys <= hindering.keys() else []
+        own.sort(key=lambda obstacle: alphabet_key(obstacle.collection.name))
+        terms[answer] = LinkTerms(tuple(own))
+    return terms
 
 
 def is_hindering(scope: Scope, collection: Collection) -> bool:
     """Tell whether a collection keeps what it holds from being shared by a link of this user."""
     return not collection.allows_links or collection.pk not in scope.writable
-
-
-def _of_some(keys: set[int], hindering: Mapping[int, Obstacle]) -> LinkTerms:
-    if not keys <= hindering.keys():
-        return LinkTerms()
-    obstacles = (hindering[key] for key in keys)
-    return LinkTerms(
-        tuple(sorted(obstacles, key=lambda obstacle: alphabet_key(obstacle.collection.name)))
-    )
-
-
-def _obstacle(
-    scope: Scope, role: str | None, collection: Collection, owners: Sequence[str]
-) -> Obstacle:
-    is_writable = collection.pk in scope.writable
-    return Obstacle(
-        collection=collection,
-        is_own=role == Role.OWNER and is_writable,
-        is_writable=is_writable,
-        owners=tuple(owners),
-    )

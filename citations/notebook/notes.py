@@ -1,27 +1,32 @@
-"""Notes in a collection, visible to its readers: a user's own words, or a saved answer."""
+"""Notes in a collection, visible to its readers: a user's own words, or a saved answer; and, in one
+list with them, those on highlights.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet, Value
 from django.utils.translation import ngettext
 
 from citations.errors import NoteNotFound
-from citations.models import Answer, AnswerState, Conversation, Note
+from citations.models import Answer, AnswerState, Conversation, Highlight, Note
 from citations.notebook import answers as notebook_answers
-from citations.notebook import export, shared_conversations
+from citations.notebook import export, highlights, notes, shared_conversations
+from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from citations.schemas.requests import MAX_NOTE
 from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.lists import containing, page_of, row_of
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.library import reading as library
 from transcripts.models import Collection, DeletableQuerySet
+from transcripts.schemas import MAX_TITLE
 
 DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
-MAX_TEXT: Final = 50_000  # characters
 TITLE: Final = 80  # characters of the first line, for notes without a title
 
 
@@ -75,7 +80,7 @@ def pin(
     """Store a note in a writable collection ("": the default one).
 
     Without a title, the first line becomes it. Raises ``Forbidden``, ``CollectionNotFound``,
-    and ``InvalidInput`` for an empty note or one above ``MAX_TEXT``.
+    and ``InvalidInput`` for an empty note or one above ``MAX_NOTE``.
     """
     target = library.target_collection(scope, collection)
     return Note.objects.create(collection=target, author=user, **_columns(title, text))
@@ -163,31 +168,77 @@ def _answer_text(target: Collection, user: User | None, answer: Answer) -> str:
     if not record.claims:
         raise Conflict("This answer is empty.")
     text = export.to_markdown(shared_conversations.as_seen(user, answer.conversation, record))
-    return f"{text}\n*{_withheld_note(record.withheld)}*\n" if record.withheld else text
-
-
-def _withheld_note(count: int) -> str:
-    return ngettext(
+    if not record.withheld:
+        return text
+    left_out = ngettext(
         "%(count)d sentence that quotes another collection is left out.",
         "%(count)d sentences that quote other collections are left out.",
-        count,
-    ) % {"count": count}
+        record.withheld,
+    )
+    return f"{text}\n*{left_out % {'count': record.withheld}}*\n"
 
 
 def _columns(title: str, text: str) -> dict[str, str]:
-    if len(text) > MAX_TEXT:
+    if len(text) > MAX_NOTE:
         raise InvalidInput(
-            f"The note has {len(text):,} characters; at most {MAX_TEXT:,} are allowed.",
+            f"The note has {len(text):,} characters; at most {MAX_NOTE:,} are allowed.",
             hint="Split it.",
         )
-    body = clean(_BREAKS.sub("\n", text), MAX_TEXT)
-    line = (
-        " ".join(clean(title, 300).split())
-        or " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
-    )
+    body = clean(re.sub(r"\r\n?", "\n", text), MAX_NOTE)
+    first_line = " ".join(body.lstrip("# ").partition("\n")[0].split())[:TITLE].strip()
+    line = " ".join(clean(title, MAX_TITLE).split()) or first_line
     if not line:
         raise InvalidInput("The note is empty.", hint="Enter a title or a text.")
     return {"title": line, "text": body}
 
 
-_BREAKS: Final = re.compile(r"\r\n?")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPage:
+    """A page of notes and of highlights with a note, latest first; ``next`` is the next offset or
+    None.
+    """
+
+    entries: tuple[Note | PlacedHighlight, ...]
+    total: int
+    next: int | None
+
+    @property
+    def highlights(self) -> tuple[PlacedHighlight, ...]:
+        return tuple(entry for entry in self.entries if isinstance(entry, PlacedHighlight))
+
+
+def list_entries(
+    scope: Scope,
+    user: User | None,
+    *,
+    collection: str = "",
+    words: str = "",
+    offset: int = 0,
+    limit: int = 25,
+) -> EntryPage:
+    """Return what contains all ``words``: of a highlight, its note, its quote and its source count.
+
+    Raises ``CollectionNotFound``.
+    """
+    note_matches = notes.matching(scope, collection=collection, words=words)
+    filter = HighlightFilter(words=words, collection=collection)
+    highlight_matches = highlights.matching(scope, user, filter).exclude(note="")
+    keys = _keys(note_matches, is_note=True).union(
+        _keys(highlight_matches, is_note=False), all=True
+    )
+    page, following = page_of(keys.order_by("-updated_at", "-pk"), offset, limit)
+    note_rows = note_matches.in_bulk([pk for _, pk, is_note in page if is_note])
+    related = Highlight.objects.select_related(*highlights.DETAILS)
+    rows = related.in_bulk([pk for _, pk, is_note in page if not is_note])
+    placed = {highlight.row.pk: highlight for highlight in highlights.place(rows.values())}
+    entries = [note_rows.get(pk) if is_note else placed.get(pk) for _, pk, is_note in page]
+    return EntryPage(
+        entries=tuple(entry for entry in entries if entry is not None),
+        total=keys.count(),
+        next=following,
+    )
+
+
+def _keys(rows: QuerySet[Any], *, is_note: bool) -> QuerySet[Any, Any]:
+    keys: QuerySet[Any, Any] = rows.order_by().annotate(is_note=Value(is_note))
+    return keys.values_list("updated_at", "pk", "is_note")

@@ -3,14 +3,13 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import IO, Final
 
 from django.utils.translation import gettext as _
 
-from citations.models import Source
-from citations.notebook import color_tags
+from citations.models import Highlight, Source
 from citations.notebook.highlights import PlacedHighlight
 from citations.reading.places import place
 from citations.text.markdown import escape_markdown
@@ -42,7 +41,11 @@ def write_one(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
 def of_source(source: Source, highlights: Sequence[PlacedHighlight]) -> str:
     """Return the file of a source."""
     parts = [front_matter(source, tags=["cuebase"]), f"# {escape_markdown(source.title)}\n"]
-    return "\n".join([*parts, *map(_with_reference, highlights)])
+    for placed in highlights:
+        tags = (*placed.row.tags, "/".join(color_tag(placed.row)))
+        named = " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in tags)
+        parts.append(f"{passage(placed, reference=f'^{placed.row.uuid}')}\n{named}\n")
+    return "\n".join(parts)
 
 
 def front_matter(source: Source, **more: object) -> str:
@@ -71,32 +74,16 @@ def passage(placed: PlacedHighlight, *, reference: str = "") -> str:
     """Return the Markdown of a highlight: its place, its words below who says them, its note; and
     after the words a reference to them, which Obsidian alone reads.
     """
-    return "\n\n".join(_lines(placed, reference)) + "\n"
-
-
-def _with_reference(placed: PlacedHighlight) -> str:
-    row = placed.row
-    tags = (*row.tags, "/".join(color_tags.path_of(row)))
-    named = " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in tags)
-    return f"{passage(placed, reference=f'^{row.uuid}')}\n{named}\n"
-
-
-def _lines(placed: PlacedHighlight, reference: str) -> Iterator[str]:
-    row = placed.row
-    if placed.locator is None:
-        gone = _("Not in the source any more")
-        yield f"## {gone}"
-    else:
+    row, heading = placed.row, _("Not in the source any more")
+    if placed.locator is not None:
         where = place(placed.locator) or _("Passage")
-        yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
+        heading = f"[{where[0].upper() + where[1:]}]({absolute(placed.link)})"
     said_by = [f"**{escape_markdown(row.speaker)}**", ""] if row.speaker else []
     words = row.quote[label_length(row.quote, row.speaker) :]
     lines = [*said_by, *map(escape_markdown, words.splitlines())]
-    yield "\n".join(f"> {line}".rstrip() for line in lines)
-    if reference:
-        yield reference  # of the block above it
-    if row.note:
-        yield row.note
+    quote = "\n".join(f"> {line}".rstrip() for line in lines)
+    notes = filter(None, (reference, row.note))
+    return "\n\n".join((f"## {heading}", quote, *notes)) + "\n"
 
 
 class FileNames:
@@ -117,3 +104,11 @@ class FileNames:
             name = f"{stem} ({count})"
         self._taken.add(name.casefold())
         return name
+
+
+def color_tag(row: Highlight) -> tuple[str, str]:
+    """Return the tag of all highlights, and that of a colour below it, in the reader's language.
+
+    “yellow” by itself would be one of the reader's own tags.
+    """
+    return _("highlight"), row.get_color_display()

@@ -5,7 +5,7 @@ else is stored with an answer may name sources that its readers may not see: onl
 that.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -51,13 +51,19 @@ def choices(
     records: Iterable[AnswerRecord], collections: Iterable[Collection]
 ) -> tuple[ShareChoice, ...]:
     """Return the collections that answers cite, of these: first those whose readers see most."""
-    cited = [slugs for record in records for slugs in _cited(record)]
+    cited: list[set[str]] = []  # the collections of the sources that each claim cites
+    for record in records:
+        slugs = {quote.number: quote.origin.collection for quote in record.quotes}
+        cited += (
+            {slugs[number] for number in claim.citations if number in slugs}
+            for claim in record.claims
+        )
     named = set().union(*cited)
     offered = (
         ShareChoice(
             collection=collection,
             total=len(cited),
-            withheld=sum(not slugs <= {collection.slug} for slugs in cited),
+            withheld=sum(not own <= {collection.slug} for own in cited),
         )
         for collection in collections
         if collection.slug in named
@@ -65,15 +71,6 @@ def choices(
     return tuple(
         sorted(offered, key=lambda choice: (choice.withheld, alphabet_key(choice.collection.name)))
     )
-
-
-def _cited(record: AnswerRecord) -> Sequence[set[str]]:
-    """Return the collections of the sources that each claim cites."""
-    collections = {quote.number: quote.origin.collection for quote in record.quotes}
-    return [
-        {collections[number] for number in claim.citations if number in collections}
-        for claim in record.claims
-    ]
 
 
 def as_seen(user: User | None, conversation: Conversation, record: AnswerRecord) -> AnswerRecord:
@@ -87,8 +84,8 @@ def as_seen(user: User | None, conversation: Conversation, record: AnswerRecord)
         full_question=record.question,
         note="" if says_more else record.note,
         parts=() if is_rewritten else record.parts,
-        claims=tuple(
-            replace(claim, heading="") if is_rewritten else claim for claim in record.claims
-        ),
+        claims=tuple(replace(claim, heading="") for claim in record.claims)
+        if is_rewritten
+        else record.claims,
         trace={},
     )

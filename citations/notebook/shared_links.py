@@ -4,11 +4,9 @@ A link shows what its author may still read, in collections whose owners allow l
 leads nowhere, also later.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,11 +26,11 @@ from citations.errors import (
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
 from citations.models.shared_links import SharedLinkQuerySet
-from citations.notebook import answers, clip_times, highlights, link_terms, shared_clips
+from citations.notebook import answers, highlights, link_terms, shared_items
 from citations.notebook.shared_items import SharedItem, SharedPassage
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import SelectedText
 from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.lists import row_of
 from transcripts.core.sanitize import uuid_of
@@ -73,39 +71,44 @@ def share(
     Where it ``plays_file``, it plays what it shows, and nothing else of the file of a recording.
 
     Raises ``LinksNotAllowed``, ``Forbidden`` for readers, ``InvalidInput`` for anything but one
-    thing, what finding it raises, and what ``shared_clips.cut`` raises.
+    thing, what finding it raises, and what ``cutter.cut`` raises.
     """
     if sum(map(bool, (target.highlight, target.answer, target.citation, target.source))) != 1:
         raise InvalidInput("A link shows one thing: a highlight, an answer, a page or a clip.")
-    link = _link_to(scope, user, target, partial(_make, user, days=days, plays_file=plays_file))
+    expires_at = timezone.now() + timedelta(days=days)
+    link = SharedLink.objects.create(
+        author=user, expires_at=expires_at, plays_file=plays_file, **_columns(scope, user, target)
+    )
     if plays_file:
-        shared_clips.cut(_with_recordings(_shown(link)))
+        shared_items.cut_clips(_with_recordings(_shown(link)))
     return link
 
 
-def _link_to(
-    scope: Scope, user: User | None, target: ShareTarget, make: Callable[..., SharedLink]
-) -> SharedLink:
+def _columns(scope: Scope, user: User | None, target: ShareTarget) -> dict[str, Any]:
+    """Return what a link keeps of its target."""
     if target.citation:
         citation = _citation(scope, target.citation)
         _require_links(scope, citation.source)
-        return make(**_words(citation))
+        return _words(citation)
     if target.highlight:
         placed = highlights.find(scope, user, target.highlight)
         _require_links(scope, placed.row.source)
-        return make(highlight=placed.row)
+        return {"highlight": placed.row}
     if target.answer:
         answer = answers.find_answer(scope, user, target.answer)
         if not _shows_claims(answer, user, scope.writable):
             raise _not_allowed("the collections that this answer quotes")
-        return make(answer=answer)
+        return {"answer": answer}
     source = find_source(scope, str(target.source))
     _require_links(scope, source)
-    clip_times.require_length(source, target.end)
+    shared_items.require_length(source, target.end)
     place: dict[str, Any] = {"page": target.page, "start": target.start, "end": target.end}
     passage = _passage(scope, SharedLink(source=source, **place))
-    words = {} if target.page is not None else _words_of_clip(passage)
-    return make(source=source, **place, **words)
+    if target.page is not None:
+        return {"source": source, **place}
+    # By its words, a clip is found where the times have moved.
+    prefix, suffix = source_texts.of(passage.source).around(passage.locator.span)
+    return {"source": source, **place, "quote": passage.text, "prefix": prefix, "suffix": suffix}
 
 
 def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
@@ -189,7 +192,7 @@ def follow(reference: UUID | str) -> SharedItem:
     if link is None:
         raise _nowhere()
     item = _with_recordings(_shown(link))
-    return replace(item, clips=shared_clips.find(item))
+    return replace(item, clips=shared_items.find_clips(item))
 
 
 def follow_to_play(reference: UUID | str) -> SharedItem:
@@ -199,8 +202,8 @@ def follow_to_play(reference: UUID | str) -> SharedItem:
     item = follow(reference)
     # Or the disk is full; the words are shown without sound.
     with suppress(CutterBusy, CutterMissing, OSError):
-        if shared_clips.recut(item):
-            return replace(item, clips=shared_clips.find(item))
+        if shared_items.recut_clips(item):
+            return replace(item, clips=shared_items.find_clips(item))
     return item
 
 
@@ -225,7 +228,10 @@ def _item(scope: Scope, link: SharedLink) -> SharedItem:
     if link.source is not None:
         return SharedItem(link=link, passage=_passage(scope, link))
     assert link.answer is not None
-    answers.find_answer(_whole(scope, link.answer), link.author, link.answer.uuid)
+    # The collection that the conversation is about counts as readable: claims decide what is shown.
+    about = link.answer.conversation.collection_id
+    whole = scope.readable | ({about} if about else frozenset())
+    answers.find_answer(Scope(readable=whole), link.author, link.answer.uuid)
     (record,) = answers.read(scope, [link.answer])
     if not record.claims:
         raise _nowhere()
@@ -244,11 +250,6 @@ def allow_links(collection: Collection, *, is_allowed: bool) -> None:
     """Allow or forbid links to what a collection holds; forbidding ends those that exist."""
     Collection.objects.filter(pk=collection.pk).update(allows_links=is_allowed)
     collection.allows_links = is_allowed
-
-
-def _make(user: User | None, *, days: int, **target: Any) -> SharedLink:
-    expires_at = timezone.now() + timedelta(days=days)
-    return SharedLink.objects.create(author=user, expires_at=expires_at, **target)
 
 
 def _require_links(scope: Scope, source: Source) -> None:
@@ -273,12 +274,6 @@ def _words(citation: Citation) -> dict[str, Any]:
     return {**words, "start": at.start, "end": max(at.end or 0, at.start + 1)}
 
 
-def _words_of_clip(passage: SharedPassage) -> dict[str, Any]:
-    """Return what a link keeps of a clip: by its words, it is found where the times have moved."""
-    prefix, suffix = source_texts.of(passage.source).around(passage.locator.span)
-    return {"quote": passage.text, "prefix": prefix, "suffix": suffix}
-
-
 def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
     """Return the page, the clip or the words of a link. Raises ``SourceNotFound``,
     ``PageNotFound``, ``PassageNotFound``, and ``InvalidInput`` for a place that the source does not
@@ -298,11 +293,11 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
         return SharedPassage(source=source, locator=locator, text=view.page.text, image=view.image)
     start, end = link.start, link.end
     if start is not None and end is not None:
-        clip_times.require_order(start, end)
+        shared_items.require_order(start, end)
     if link.page is not None or start is None or end is None:
         raise InvalidInput(
             "Of a recording, a clip is shared: from a time until a later one.",
-            hint=f"It lasts at most {clip_times.MAX_CLIP // 60_000} minutes.",
+            hint=f"It lasts at most {shared_items.MAX_CLIP // 60_000} minutes.",
         )
     reading = source_texts.of(source)
     words = reading.said_between(start, end)
@@ -341,12 +336,6 @@ def _shows_claims(answer: Answer, user: User | None, writable: frozenset[int]) -
     allowed = Scope(readable=_shareable(user).readable & writable)
     (record,) = answers.read(allowed, [answer])
     return bool(record.claims)
-
-
-def _whole(scope: Scope, answer: Answer) -> Scope:
-    """Widen a scope by the collection that a conversation is about: claims decide what is shown."""
-    about = answer.conversation.collection_id
-    return Scope(readable=scope.readable | ({about} if about else frozenset()))
 
 
 def _shareable(author: User | None) -> Scope:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import IO, Any, Final
 
 from citations.models import HighlightColor
@@ -16,8 +16,7 @@ from citations.notebook.highlights import (
     HighlightNotes,
     PlacedHighlight,
 )
-from citations.quotes.anchoring import AROUND
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import AROUND, SelectedText
 from citations.schemas.filters import MAX_TAG
 from transcripts.conf import absolute
 from transcripts.core.errors import InvalidInput, TooLarge
@@ -30,6 +29,7 @@ MAX_BYTES: Final = 10 << 20
 MAX_ANNOTATIONS: Final = 2_000  # annotations of a file
 MAX_PARTS: Final = 50  # of a list within an annotation
 
+_TIME: Final = "%Y-%m-%dT%H:%M:%SZ"  # as the model has it
 _ASKED_FOR: Final = {"type": "SpecificResource", "purpose": "questioning"}  # bodies of cards
 _SECONDS: Final = re.compile(r"^t=(?:npt:)?(\d{1,7}(?:\.\d{1,6})?)")
 _PAGE: Final = re.compile(r"^page=(\d{1,7})")
@@ -76,8 +76,8 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
         "id": f"urn:uuid:{row.uuid}",
         "type": "Annotation",
         "motivation": "highlighting",
-        "created": _time(row.created_at),
-        "modified": _time(row.updated_at),
+        "created": f"{row.created_at.astimezone(UTC):{_TIME}}",
+        "modified": f"{row.updated_at.astimezone(UTC):{_TIME}}",
         "body": bodies,
         "target": {
             "type": "SpecificResource",
@@ -92,11 +92,6 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
             "selector": [*_selectors(placed)],
         },
     }
-
-
-def _time(moment: datetime) -> str:
-    """Write a time as the model has it: in UTC, with a Z."""
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _selectors(placed: PlacedHighlight) -> Iterator[dict[str, Any]]:
@@ -166,11 +161,11 @@ def _annotation(number: int, item: object) -> Annotation | None:
     target = next(iter(_parts(item, "target")), None)
     if not isinstance(item, Mapping) or not isinstance(target, Mapping):
         return None
-    selectors = [part for part in _parts(target, "selector") if isinstance(part, Mapping)]
-    selectors += [selector["refinedBy"] for selector in selectors if _refines(selector)]
-    quote = next(
-        (selector for selector in selectors if selector.get("type") == "TextQuoteSelector"), None
-    )
+    selectors = _objects(target, "selector")
+    refined = (selector.get("refinedBy") for selector in selectors)
+    selectors += [part for part in refined if isinstance(part, Mapping)]
+    quotes = (part for part in selectors if part.get("type") == "TextQuoteSelector")
+    quote = next(quotes, None)
     if quote is None:
         return None
     selected = SelectedText(
@@ -178,12 +173,14 @@ def _annotation(number: int, item: object) -> Annotation | None:
         prefix=clean(quote.get("prefix"), 10 * AROUND)[-AROUND:],
         suffix=clean(quote.get("suffix"), AROUND),
     )
+    source = target.get("source")
+    named = [source.get("id"), source.get("url")] if isinstance(source, Mapping) else [source]
     fragments = [clean(selector.get("value"), 100) for selector in selectors]
     seconds = next(filter(None, map(_SECONDS.match, fragments)), None)
     page = next(filter(None, map(_PAGE.match, fragments)), None)
     return Annotation(
         number=number,
-        sources=tuple(_sources(target)),
+        sources=tuple(filter(None, (clean(name, 500) for name in named))),
         selected=selected,
         notes=_notes(item, target),
         start=round(float(seconds[1]) * 1000) if seconds else None,
@@ -191,21 +188,16 @@ def _annotation(number: int, item: object) -> Annotation | None:
     )
 
 
-def _refines(selector: Mapping[str, Any]) -> bool:
-    return isinstance(selector.get("refinedBy"), Mapping)
-
-
-def _sources(target: Mapping[str, Any]) -> Iterator[str]:
-    source = target.get("source")
-    named = [source.get("id"), source.get("url")] if isinstance(source, Mapping) else [source]
-    return filter(None, (clean(name, 500) for name in named))
-
-
 def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes:
-    bodies = [body for body in _parts(item, "body") if isinstance(body, Mapping)]
-    tags = [clean(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
-    texts = [clean(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
-    asked_for = [_hidden_words(body) for body in bodies if body.items() >= _ASKED_FOR.items()]
+    tags, texts, asked_for = list[str](), list[str](), list[str]()
+    for body in _objects(item, "body"):
+        if body.get("purpose") == "tagging":
+            tags.append(clean(body.get("value"), MAX_TAG))
+        else:
+            texts.append(clean(body.get("value"), MAX_NOTE))
+        if body.items() >= _ASKED_FOR.items():
+            selectors = _objects(body, "selector")[:1]
+            asked_for += [clean(selector.get("exact"), MAX_HIDDEN) for selector in selectors]
     classes = [clean(name, 40) for name in _parts(target, "styleClass")]
     colors = [name for name in classes if name in HighlightColor.values]
     return HighlightNotes(
@@ -217,13 +209,8 @@ def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes
     )
 
 
-def _hidden_words(body: Mapping[str, Any]) -> str:
-    selectors = [part for part in _parts(body, "selector") if isinstance(part, Mapping)]
-    return next((clean(selector.get("exact"), MAX_HIDDEN) for selector in selectors), "")
-
-
-def _is_tag(body: Mapping[str, Any]) -> bool:
-    return body.get("purpose") == "tagging"
+def _objects(whole: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    return [part for part in _parts(whole, name) if isinstance(part, Mapping)]
 
 
 def _parts(whole: object, name: str) -> list[Any]:

@@ -1,6 +1,6 @@
 """The other sources of a collection: what several begin with, and which words are common there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -8,9 +8,43 @@ from typing import Final
 from django.db import connection
 
 from citations.models import Source, visible_sources_sql
-from citations.text import boilerplate
+from citations.text import sentences
 from transcripts.core.scope import Scope
 from transcripts.text.tokenizer import tokenize
+
+OPENING: Final = 1_500  # characters of a text's beginning that are compared
+RUN: Final = 4  # words that follow each other, as the unit of comparison
+ALIKE: Final = 0.6  # share of a sentence's runs that another opening has
+FORMULA: Final = 0.6  # share of the characters up to its end that belong to the formula
+WHOLE: Final = 0.8  # share of the opening that only a copy of the source has in common
+
+Runs = frozenset[tuple[str, ...]]
+
+
+def formula_end(text: str, openings: Iterable[str]) -> int:
+    """Return how many characters of a text belong to a formula, such as a licence or a greeting,
+    that other texts begin with.
+
+    It is found by comparison alone, with ``openings``, the beginnings of these. Copies of the text
+    itself do not count.
+    """
+    spans = sentences.split(text[:OPENING])
+    own = [_runs(text[first:last]) for first, last in spans]
+    every: Runs = frozenset().union(*own)
+    alike = (every & _runs(opening[:OPENING]) for opening in openings)
+    shared = frozenset().union(*(runs for runs in alike if len(runs) < WHOLE * len(every)))
+    end = common = 0
+    for (first, last), runs in zip(spans, own, strict=True):
+        if runs and len(runs & shared) >= ALIKE * len(runs):
+            common += last - first
+            end = last if common >= FORMULA * last else end
+    return end
+
+
+def _runs(text: str) -> Runs:
+    words = tokenize(text)
+    return frozenset(zip(*(words[start:] for start in range(RUN)), strict=False))
+
 
 MAX_SOURCES: Final = 40  # sources, those added last
 FIRST: Final = 3  # chunks of each that hold its beginning
@@ -39,7 +73,7 @@ class Background:
 
     def formula_end(self, text: str) -> int:
         """Return how many characters of a text belong to a formula that several begin with."""
-        return boilerplate.formula_end(text, self.openings)
+        return formula_end(text, self.openings)
 
     def is_common(self, word: str) -> bool:
         """Tell whether a word sets no source apart, as “video” does in a course of videos."""

@@ -132,10 +132,7 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
     for candidate in (node.passage for node in nodes):
         share = likelihood.get(primary_language(candidate.language), 0.0)
         tracks[candidate.video].setdefault(candidate.language, share)
-    chosen = {
-        video: max(languages, key=lambda language: languages[language])
-        for video, languages in tracks.items()
-    }
+    chosen = {video: max(shares, key=shares.__getitem__) for video, shares in tracks.items()}
     return [
         node
         for node in nodes
@@ -145,16 +142,14 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
 
 def _spread(sections: Iterable[Summary], *, most: int) -> Iterator[Summary]:
     """Yield at most so many sections of each source, the largest one of each stretch."""
-    sources: defaultdict[int, list[Summary]] = defaultdict(list)
+    sources: defaultdict[int, defaultdict[int, list[Summary]]]
+    sources = defaultdict(lambda: defaultdict(list))
     for section in sorted(sections, key=lambda section: section.first):
-        sources[section.passage.source].append(section)
-    for own in sources.values():
-        stretches: defaultdict[int, list[Summary]] = defaultdict(list)
-        for section in own:
-            middle = (section.first + section.last) // 2
-            stretches[middle * most // max(1, section.passage.chunks)].append(section)
-        for stretch in stretches.values():
-            yield max(stretch, key=lambda section: section.last - section.first)
+        stretch = (section.first + section.last) // 2 * most // max(1, section.passage.chunks)
+        sources[section.passage.source][stretch].append(section)
+    for stretches in sources.values():
+        for own in stretches.values():
+            yield max(own, key=lambda section: section.last - section.first)
 
 
 def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
@@ -179,11 +174,8 @@ def current_digests(summaries: Iterable[Summary]) -> dict[int, str]:
     with connection.cursor() as cursor:
         cursor.execute(_SENTENCES, [list(column) for column in zip(*sentences, strict=True)])
         rows = cursor.fetchall()
-    texts: dict[tuple[int, int], str] = {}
-    digests: dict[int, str] = {}
-    for node, start, text, digest in rows:
-        texts[node, start] = text
-        digests[node] = digest
+    texts = {(node, start): text for node, start, text, _ in rows}
+    digests = {node: digest for node, _, _, digest in rows}
     return {
         pk: digests[pk]
         for pk, summary in nodes.items()
@@ -240,14 +232,9 @@ def _fetched(
         rows = cursor.fetchall()
     summaries = []
     for row in rows:
+        tags, no_speaker, no_sentences = json.loads(row[_TAGS]), (), ()
         passage = Candidate._make(
-            (
-                *row[_OWN:_TAGS],
-                json.loads(row[_TAGS]),
-                *row[_TAGS + 1 :],
-                (),
-                (),
-            )  # no speaker, no sentences
+            (*row[_OWN:_TAGS], tags, *row[_TAGS + 1 :], no_speaker, no_sentences)
         )
         node, level, parent, first, last, spans, cosine = row[:_OWN]
         spans = tuple((start, end) for start, end in json.loads(spans))

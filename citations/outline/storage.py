@@ -35,8 +35,8 @@ from citations.providers import registry, weights
 from citations.providers.embedding import LOCAL
 from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
-from citations.text.function_words import function_words
 from citations.text.key_sentences import Embed
+from citations.text.words import function_words
 from citations.vectors import space as vector_space
 from transcripts.text.stemming import primary_language
 
@@ -172,11 +172,9 @@ def ensure_abstracts(source: Source) -> int:
     for node in _unsummarized(source):
         text = " ".join(_texts_below(node))[: 3 * llm.budget // 2]
         prompt = abstract_prompt(title=source.title, text=text)
-        abstract = clean_answer(llm.ask(prompt).text, MAX_ABSTRACT)
-        if abstract:
-            summarized += Node.objects.filter(pk=node.pk, digest=node.digest).update(
-                abstract=abstract
-            )
+        if abstract := clean_answer(llm.ask(prompt).text, MAX_ABSTRACT):
+            same = Node.objects.filter(pk=node.pk, digest=node.digest)
+            summarized += same.update(abstract=abstract)
     return summarized
 
 
@@ -217,10 +215,10 @@ def _texts_below(node: Node) -> Iterator[str]:
     if node.level == Level.SECTION:
         own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
         yield from own.order_by("ordinal").values_list("text", flat=True)
-        return
-    children = Node.objects.filter(parent=node).order_by("ordinal")
-    for text, abstract in children.values_list("text", "abstract"):
-        yield abstract or text
+    else:
+        children = Node.objects.filter(parent=node).order_by("ordinal")
+        for text, abstract in children.values_list("text", "abstract"):
+            yield abstract or text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,10 +293,12 @@ def _replace_nodes(
     above: dict[int, Node] = {}
     for level in (Level.DOCUMENT, Level.SECTION, Level.GROUP):
         own = [draft for draft in drafts if draft.level == level]
-        rows = [_row(source, draft, space, above) for draft in own]
         pairs = [
-            (nodes.popleft() if (nodes := stored[level, draft.digest]) else None, row)
-            for draft, row in zip(own, rows, strict=True)
+            (
+                nodes.popleft() if (nodes := stored[level, draft.digest]) else None,
+                _row(source, draft, space, above),
+            )
+            for draft in own
         ]
         changed = [node for node, row in pairs if node and _update(node, row)]
         new = [row for node, row in pairs if node is None]
@@ -336,15 +336,15 @@ def _row(
 
 def _update(node: Node, row: Node) -> bool:
     """Take over the columns of a new row; say whether any differed."""
-    if all(_comparable(node, name) == _comparable(row, name) for name in _UPDATED):
+
+    def comparable(node: Node, name: str) -> Any:
+        value = getattr(node, f"{name}_id" if name in ("parent", "space") else name)
+        if name != "vector" or value is None:
+            return value
+        return (value if isinstance(value, HalfVector) else HalfVector(value)).to_binary()
+
+    if all(comparable(node, name) == comparable(row, name) for name in _UPDATED):
         return False
     for name in _UPDATED:
         setattr(node, name, getattr(row, name))
     return True
-
-
-def _comparable(node: Node, name: str) -> Any:
-    if name == "vector" and node.vector is not None:
-        vector = node.vector
-        return (vector if isinstance(vector, HalfVector) else HalfVector(vector)).to_binary()
-    return getattr(node, f"{name}_id" if name in ("parent", "space") else name)

@@ -7,7 +7,6 @@ proportional to the number of sections ever added.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMe
 from citations.outline.storage import as_floats, half_vector
 from citations.providers import clustering
 from citations.providers.languages import stop_words
-from citations.text.content_words import rarity, words_of
+from citations.text.words import rarity, words_of
 from citations.vectors import space as vector_space
 from transcripts.core import locks
 from transcripts.core.locks import Lock
@@ -38,12 +37,6 @@ LABEL_WORDS: Final = 3
 NAMED_AFTER: Final = 100  # sections, those of the largest weight
 
 Vectors = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Section:
-    node: int
-    vector: Vectors
 
 
 def update(source: Source) -> int:
@@ -71,10 +64,10 @@ def rebuild(collection: Collection) -> int:
     with transaction.atomic():
         _lock(collection.pk)
         Topic.objects.filter(collection=collection).delete()
-        sections = _sections(space, collection=collection.pk) if space else []
+        sections = _sections(space, collection=collection.pk) if space else {}
         if space is None or len(sections) < MIN_SECTIONS:
             return 0
-        vectors = np.stack([section.vector for section in sections])
+        vectors = np.stack([*sections.values()])
         count = min(MAX_TOPICS, max(2, round(math.sqrt(len(sections)))))
         topics = Topic.objects.bulk_create(
             Topic(collection=collection, space=space, vector=HalfVector(centre))
@@ -162,24 +155,22 @@ _MEMBERS = """
 
 def _sections(
     space: EmbeddingSpace, *, source: int | None = None, collection: int | None = None
-) -> list[_Section]:
+) -> dict[int, Vectors]:
+    """Return the vectors of sections, by the keys of their nodes."""
     with connection.cursor() as cursor:
         cursor.execute(_SECTIONS, {"space": space.pk, "source": source, "collection": collection})
-        return [
-            _Section(node=pk, vector=half_vector(data).astype(np.float32))
-            for pk, data in cursor.fetchall()
-        ]
+        return {pk: half_vector(data).astype(np.float32) for pk, data in cursor.fetchall()}
 
 
-def _join(topics: Sequence[Topic], sections: Sequence[_Section]) -> set[int]:
+def _join(topics: Sequence[Topic], sections: Mapping[int, Vectors]) -> set[int]:
     """Assign sections to topics; return the primary keys of those topics."""
     if not sections:
         return set()
     centres = np.stack([as_floats(topic.vector) for topic in topics])
-    cosines = np.stack([section.vector for section in sections]) @ centres.T
+    cosines = np.stack([*sections.values()]) @ centres.T
     members = [
-        TopicMember(topic=topics[index], node_id=section.node, weight=weight)
-        for section, row in zip(sections, cosines, strict=True)
+        TopicMember(topic=topics[index], node_id=node, weight=weight)
+        for node, row in zip(sections, cosines, strict=True)
         for index, weight in _shares(row)
     ]
     TopicMember.objects.bulk_create(members, batch_size=1_000)
@@ -192,12 +183,9 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
     weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
     weights /= weights.sum()
     is_large = weights >= MIN_SHARE
-    return [
-        (int(index), min(1.0, float(weight)))
-        for index, weight in zip(
-            nearest[is_large], weights[is_large] / weights[is_large].sum(), strict=True
-        )
-    ]
+    shares = weights[is_large] / weights[is_large].sum()
+    pairs = zip(nearest[is_large], shares, strict=True)
+    return [(int(index), min(1.0, float(weight))) for index, weight in pairs]
 
 
 def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:

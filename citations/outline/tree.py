@@ -12,26 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citations.outline.partition import MAX_SIZE, Range, Vectors, partition
 from citations.text import sentences
-from citations.text.content_words import Words, words_of
-from citations.text.function_words import UNKNOWN, FunctionWords
-from citations.text.key_sentences import (
-    Embed,
-    Gist,
-    Sentence,
-    centrality,
-    gist,
-    sentences_of,
-    weigh,
-)
+from citations.text.key_sentences import Embed, Sentence, centrality, gist, sentences_of, weigh
 from citations.text.phrases import Cosines, Wording
 from citations.text.statements import clauses, has_stops, introduces
+from citations.text.words import UNKNOWN, FunctionWords, Words, words_of
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
@@ -78,8 +69,8 @@ class NodeDraft:
 
     level: int
     ordinal: int
-    parent: int | None
-    title: str
+    parent: int | None = None
+    title: str = ""
     text: str
     spans: tuple[sentences.Span, ...]
     first: int
@@ -125,21 +116,30 @@ def build(
     ]
     document = source.above(DOCUMENT, 0, upper)
     parents = [number for number, (first, last) in enumerate(sections) for _ in range(first, last)]
+    titles = [*source.titles(upper), *source.titles(nodes)]
+    below = zip([*upper, *nodes], titles, [0] * len(upper) + parents, strict=True)
     return [
-        document.draft("", None),
-        *(node.draft(name, 0) for node, name in zip(upper, source.titles(upper), strict=True)),
+        document.draft,
         *(
-            node.draft(name, parent)
-            for node, name, parent in zip(nodes, source.titles(nodes), parents, strict=True)
+            replace(node.draft, title=title[:MAX_TITLE], parent=parent)
+            for node, title, parent in below
         ),
     ]
 
 
 def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Range], list[Range]]:
     """Return the groups as ranges of chunks, and the sections as ranges of groups."""
+    joined: list[list[Range]] = []  # runs, short ones with their short neighbours
+    for run in _runs(pieces):
+        before = joined[-1] if joined else []
+        are_short = before and all(stop - start < SHORT_RUN for start, stop in (before[-1], run))
+        if are_short and run[1] - before[0][0] <= MAX_SHORT_SECTION:
+            before.append(run)
+        else:
+            joined.append([run])
     groups: list[Range] = []
     sections: list[Range] = []
-    for runs in _joined(_runs(pieces)):
+    for runs in joined:
         start = len(groups)
         for first, last in runs:
             groups += partition(likeness[first:last], offset=first, least=MIN_GROUP)
@@ -154,31 +154,13 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
 
 def _runs(pieces: Sequence[OutlineChunk]) -> list[Range]:
     """Return the runs of chunks between two headings or silences."""
-    pairs = enumerate(pairwise(pieces), start=1)
     starts = [
         index
-        for index, (previous, piece) in pairs
+        for index, (previous, piece) in enumerate(pairwise(pieces), start=1)
         if piece.heading != previous.heading
         or (previous.end is not None and (piece.start or 0) - previous.end >= SILENCE)
     ]
     return [*pairwise([0, *starts, len(pieces)])]
-
-
-def _joined(runs: Sequence[Range]) -> list[list[Range]]:
-    """Join short runs with short neighbours."""
-    joined: list[list[Range]] = []
-    for run in runs:
-        last = joined[-1] if joined else []
-        fits = bool(last) and _is_short(last[-1]) and run[1] - last[0][0] <= MAX_SHORT_SECTION
-        if fits and _is_short(run):
-            last.append(run)
-        else:
-            joined.append([run])
-    return joined
-
-
-def _is_short(run: Range) -> bool:
-    return run[1] - run[0] < SHORT_RUN
 
 
 def _direction(vectors: Vectors) -> Vectors:
@@ -187,37 +169,13 @@ def _direction(vectors: Vectors) -> Vectors:
     return np.asarray(mean / (length or 1.0), dtype=np.float32)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
-    level: int
-    ordinal: int
-    chunks: Range
-    pieces: Sequence[OutlineChunk]
-    words: Words
-    gist: Gist
-    digest: bytes
-    vector: Vectors | None
+class _Node(NamedTuple):
+    """A node without its title and its parent, its chunks, words and sentences."""
 
-    def draft(self, name: str, parent: int | None) -> NodeDraft:
-        first, last = self.pieces[0], self.pieces[-1]
-        return NodeDraft(
-            level=self.level,
-            ordinal=self.ordinal,
-            parent=parent,
-            title=name[:MAX_TITLE],
-            text=self.gist.text,
-            spans=self.gist.spans,
-            first=first.ordinal,
-            last=last.ordinal,
-            span_start=first.span_start,
-            span_end=max(last.span_end, first.span_end),
-            start=first.start,
-            end=last.end,
-            page=first.page,
-            last_page=last.last_page,
-            digest=self.digest,
-            vector=self.vector,
-        )
+    draft: NodeDraft
+    chunks: Range
+    words: Words
+    sentences: Sequence[Sentence]
 
 
 class _Source:
@@ -238,9 +196,16 @@ class _Source:
         self._embed, self._phrases = embed, dict[str, Vectors]()
         self._title, self._subject = title, words_of(title, stops)
         self._pieces, self._function_words = pieces, function_words
-        self._own = _own_texts(pieces, after=formula)
+        # What each chunk does not share with the one before, and where that begins.
+        texts, offsets, end = list[str](), list[int](), formula
+        for piece in pieces:
+            shared = min(len(piece.text), max(0, end - piece.span_start))
+            texts.append(piece.text[shared:])
+            offsets.append(piece.span_start + shared)
+            end = max(end, piece.span_end)
+        self._texts = texts
         self._places = Counter(pieces[first].heading for first, _ in _runs(pieces))
-        if function_words.opening and not has_stops([text for text, _ in self._own], split):
+        if function_words.opening and not has_stops(texts, split):
             split = partial(clauses, opening=function_words.opening)
         leading = function_words.leading
         rows = [
@@ -249,10 +214,9 @@ class _Source:
                 for row in sentences_of(text, offset, split=split, stops=stops, leading=leading)
                 if piece.page is None or not sentences.is_listing(row.text)
             ]
-            for piece, (text, offset) in zip(pieces, self._own, strict=True)
+            for piece, text, offset in zip(pieces, texts, offsets, strict=True)
         ]
         self._rarity, self._sentences = weigh(rows, function_words)
-        texts = [text for text, _ in self._own]
         self._wording = Wording(
             texts, stops=stops, function_words=function_words, language=language, others=others
         )
@@ -263,8 +227,8 @@ class _Source:
     def group(self, ordinal: int, chunks: Range) -> _Node:
         own = slice(*chunks)
         among = [sentence for part in self._sentences[own] for sentence in part]
-        texts = zip(self._pieces[own], self._own[own], strict=True)
-        origin = repr([(piece.heading, text) for piece, (text, _) in texts])
+        texts = zip(self._pieces[own], self._texts[own], strict=True)
+        origin = repr([(piece.heading, text) for piece, text in texts])
         words = [sentence.words for sentence in among]
         return self._node(GROUP, ordinal, chunks, among, words, [origin.encode("utf-8", "replace")])
 
@@ -274,21 +238,30 @@ class _Source:
         if level == SECTION:
             among = [sentence for part in self._sentences[slice(*chunks)] for sentence in part]
         else:
-            among = [sentence for child in children for sentence in child.gist.sentences]
-        words, origins = [child.words for child in children], [child.digest for child in children]
+            among = [sentence for child in children for sentence in child.sentences]
+        words = [child.words for child in children]
+        origins = [child.draft.digest for child in children]
         return self._node(level, ordinal, chunks, among, words, origins)
 
     def titles(self, nodes: Sequence[_Node]) -> list[str]:
-        """Name nodes by their headings, or by their phrases."""
-        headings = [self._headings(node) for node in nodes]
+        """Name nodes by up to ``HEADINGS_NAMED`` headings, or by their phrases.
+
+        A heading that many places have comes last: “Definition” says little.
+        """
+        headings: list[list[str]] = []
+        for node in nodes:
+            pieces = self._pieces[slice(*node.chunks)]
+            own = list(dict.fromkeys(piece.heading for piece in pieces if piece.heading))
+            own.sort(key=lambda heading: self._places[heading] > FEW_PLACES)
+            headings.append(own[:HEADINGS_NAMED])
         pairs = zip(nodes, headings, strict=True)
-        cosines = [None if own else self._cosines(node) for node, own in pairs]
+        cosines = [None if own else self._cosines(node.draft.vector) for node, own in pairs]
         names = self._wording.names((node.chunks for node in nodes), cosines)
         return [" · ".join(own or [name]) for own, name in zip(headings, names, strict=True)]
 
-    def _cosines(self, node: _Node) -> Cosines | None:
-        """Return what compares phrases with a node, None where nothing does."""
-        embed, vector = self._embed, node.vector
+    def _cosines(self, vector: Vectors | None) -> Cosines | None:
+        """Return what compares phrases with a node's vector, None where nothing does."""
+        embed = self._embed
         if embed is None or vector is None:
             return None
 
@@ -300,14 +273,6 @@ class _Source:
 
         return compare
 
-    def _headings(self, node: _Node) -> list[str]:
-        """Return up to ``HEADINGS_NAMED`` headings of a node; one that many places have comes last.
-
-        “Definition” says little where there are several.
-        """
-        own = list(dict.fromkeys(piece.heading for piece in node.pieces if piece.heading))
-        return sorted(own, key=lambda heading: self._places[heading] > FEW_PLACES)[:HEADINGS_NAMED]
-
     def _node(
         self,
         level: int,
@@ -317,36 +282,48 @@ class _Source:
         words: Iterable[Words],
         origins: Iterable[bytes],
     ) -> _Node:
-        first, last = chunks
+        first, last = self._pieces[chunks[0]], self._pieces[chunks[1] - 1]
         total = Words()
         for counts in words:
             total.update(counts)
-        return _Node(
+        # A chunk without sentences of its own stands for them.
+        beginning = Sentence(text=first.text, start=first.span_start, words=Words())
+        summary = gist(
+            among or [beginning],
+            total,
+            self._rarity,
+            level=level,
+            introduction=self._introduction() if level == DOCUMENT else (),
+            rate=self._centrality(),
+        )
+        draft = NodeDraft(
             level=level,
             ordinal=ordinal,
-            chunks=chunks,
-            pieces=self._pieces[first:last],
-            words=total,
-            gist=gist(
-                among or [self._beginning(first)],
-                total,
-                self._rarity,
-                level=level,
-                introduction=self._introduction() if level == DOCUMENT else (),
-                rate=self._centrality(),
-            ),
+            text=summary.text,
+            spans=summary.spans,
+            first=first.ordinal,
+            last=last.ordinal,
+            span_start=first.span_start,
+            span_end=max(last.span_end, first.span_end),
+            start=first.start,
+            end=last.end,
+            page=first.page,
+            last_page=last.last_page,
             digest=hashlib.sha256(b"".join([bytes([level]), *origins])).digest(),
-            vector=None if self._vectors is None else _direction(self._vectors[first:last]),
+            vector=None if self._vectors is None else _direction(self._vectors[slice(*chunks)]),
         )
+        return _Node(draft, chunks, total, summary.sentences)
 
     def _introduction(self) -> list[Sentence]:
         """Return the sentences of a source's beginning, which tell what it is about."""
         chunks = min(len(self._pieces), MAX_INTRODUCTION, len(self._pieces) // 20 + 1)
-        return [
-            replace(sentence, fitness=self._introducing(sentence) * sentence.fitness)
-            for part in self._sentences[:chunks]
-            for sentence in part
-        ]
+        introduction = []
+        for sentence in (sentence for part in self._sentences[:chunks] for sentence in part):
+            shared = sum(word in self._subject for word in sentence.words)
+            factor = INTRODUCING if introduces(sentence.text, self._function_words) else 1.0
+            fitness = (1 + shared) * factor * sentence.fitness
+            introduction.append(replace(sentence, fitness=fitness))
+        return introduction
 
     def _centrality(self) -> Rate | None:
         """Return what tells how much sentences say about the whole; None where nothing does."""
@@ -356,16 +333,6 @@ class _Source:
         return lambda openings: centrality(
             [sentence.text for sentence in openings], whole=whole, title=self._title, embed=embed
         )
-
-    def _introducing(self, sentence: Sentence) -> float:
-        shared = sum(word in self._subject for word in sentence.words)
-        speaks_of_itself = introduces(sentence.text, self._function_words)
-        return (1 + shared) * (INTRODUCING if speaks_of_itself else 1.0)
-
-    def _beginning(self, index: int) -> Sentence:
-        """Replace the sentences of a chunk that has none of its own."""
-        piece = self._pieces[index]
-        return Sentence(text=piece.text, start=piece.span_start, words=Words())
 
     def _by_words(self) -> Vectors:
         """Replace missing vectors by hashed word weights."""
@@ -377,16 +344,3 @@ class _Source:
                     row[code[0]] += count * self._rarity.get(word, 0.0)
         lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
         return np.asarray(rows / lengths, dtype=np.float32)
-
-
-def _own_texts(pieces: Sequence[OutlineChunk], *, after: int = 0) -> list[tuple[str, int]]:
-    """Return what each chunk does not share with the previous one, ``after`` an offset, and where
-    that begins.
-    """
-    texts = []
-    end = after
-    for piece in pieces:
-        shared = min(len(piece.text), max(0, end - piece.span_start))
-        texts.append((piece.text[shared:], piece.span_start + shared))
-        end = max(end, piece.span_end)
-    return texts

@@ -32,7 +32,15 @@ def centres(vectors: Vectors, *, count: int) -> Vectors:
 
 def _cluster(vectors: Vectors, count: int, chance: np.random.Generator) -> Vectors:
     """Move centres to the means of the vectors nearest to them, until none moves."""
-    means = _first_centres(vectors, count, chance)
+    rows = [int(chance.integers(len(vectors)))]
+    best = vectors @ vectors[rows[0]]
+    while len(rows) < count:
+        distance = np.maximum(1 - best.astype(np.float64), 0)
+        total = float(distance.sum())
+        share = distance / total if total else None
+        rows.append(int(chance.choice(len(vectors), p=share)))
+        best = np.maximum(best, vectors @ vectors[rows[-1]])
+    means = vectors[rows]
     before = np.full(len(vectors), -1)
     for _ in range(ROUNDS):
         owners = _nearest(vectors, means)
@@ -44,19 +52,6 @@ def _cluster(vectors: Vectors, count: int, chance: np.random.Generator) -> Vecto
         means[present] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         before = owners
     return means
-
-
-def _first_centres(vectors: Vectors, count: int, chance: np.random.Generator) -> Vectors:
-    """Choose vectors, each with a probability that grows with its distance to those chosen."""
-    rows = [int(chance.integers(len(vectors)))]
-    best = vectors @ vectors[rows[0]]
-    while len(rows) < count:
-        distance = np.maximum(1 - best.astype(np.float64), 0)
-        total = float(distance.sum())
-        share = distance / total if total else None
-        rows.append(int(chance.choice(len(vectors), p=share)))
-        best = np.maximum(best, vectors @ vectors[rows[-1]])
-    return vectors[rows]
 
 
 def _nearest(vectors: Vectors, means: Vectors) -> NDArray[np.int64]:

@@ -46,13 +46,19 @@ def fetch(name: str, report: OnProgress) -> Path:
     Resumes an interrupted download. Raises ``ModelRefused`` if the hub does not have or provide the
     model, ``ModelServerError`` if the connection fails, ``ModelError`` for a full disk.
     """
+    from huggingface_hub import hf_hub_download
+
     with _translated_errors(name):
         files = _list_files(name)
         total = sum(file.size for file in files)
         _check_space(name, total - sum(_present_bytes(name, file) for file in files))
         count = _Count(report, total)
         for file in files:
-            _download(name, file, count)
+            if file.sha256:
+                _resume(name, file, count)
+            # Links a complete file to its name, or downloads it.
+            hf_hub_download(name, file.name, endpoint=_endpoint(), tqdm_class=count.bar())
+            count.finish(file.size)
     return weights.find(name)
 
 
@@ -86,16 +92,6 @@ def _list_files(name: str) -> list[RemoteFile]:
         )
     beside = [file for file in files if _CONFIGURATION.fullmatch(file)]
     return [files[file] for file in [*sorted(beside), *sorted(form)]]
-
-
-def _download(name: str, file: RemoteFile, count: "_Count") -> None:
-    from huggingface_hub import hf_hub_download
-
-    if file.sha256:
-        _resume(name, file, count)
-    # Links a complete file to its name, or downloads it.
-    hf_hub_download(name, file.name, endpoint=_endpoint(), tqdm_class=count.bar())
-    count.finish(file.size)
 
 
 def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
@@ -138,7 +134,6 @@ def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
 
 
 def _blob(name: str, file: RemoteFile) -> Path:
-    """Return the path of a large file in the hub's cache."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -223,7 +218,6 @@ def _endpoint() -> str | None:
 
 @contextmanager
 def _translated_errors(name: str) -> Iterator[None]:
-    """Translate errors of the hub's library."""
     from huggingface_hub.errors import (
         EntryNotFoundError,
         GatedRepoError,

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.encoders import TextEncoder, TorchEncoder
 from citations.providers.openvino_graph import UnknownArchitecture
-from citations.providers.sentence_transformers_models import TorchEncoder
+from citations.providers.weights import ModelConfig
 
 Vector: TypeAlias = NDArray[np.float32]
 Vectors: TypeAlias = NDArray[np.float32]

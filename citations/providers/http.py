@@ -197,26 +197,24 @@ class ModelServer:
         self, path: str, body: dict[str, Any] | None, timeouts: int
     ) -> Iterator[Iterator[bytes]]:
         """Send a request and return its answer in pieces; translate errors of httpx."""
-        method = "GET" if body is None else "POST"
+        method, content = "GET", None
+        if body is not None:  # of a lone surrogate, a question mark is sent
+            method, content = "POST", json.dumps(body, ensure_ascii=False).encode(errors="replace")
         try:
-            with self._client.stream(method, path, content=_encoded(body)) as response:
-                pieces = self._limited(response, time.monotonic() + self._most(timeouts))
+            with self._client.stream(method, path, content=content) as response:
+                seconds = max(self.timeout, min(timeouts * self.timeout, _MOST_SECONDS))
+                pieces = self._limited(response, time.monotonic() + seconds)
                 if not response.is_success:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
             hint = f"Is it running? {self._address_hint()}"
-            raise _TransientError(
-                self._error(f"does not answer at {self.origin}.", hint=hint)
-            ) from None
+            error = self._error(f"does not answer at {self.origin}.", hint=hint)
+            raise _TransientError(error) from None
         except httpx.TimeoutException:
             raise _TransientError(self._timeout_error()) from None
         except httpx.HTTPError as error:
             raise _TransientError(self._error(f"broke off ({type(error).__name__}).")) from None
-
-    def _most(self, timeouts: int) -> float:
-        """Return the seconds that a whole answer may take."""
-        return max(self.timeout, min(timeouts * self.timeout, _MOST_SECONDS))
 
     def _limited(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
         size = 0
@@ -326,11 +324,6 @@ def _check_address(address: str, names: ServerNames) -> tuple[str, str]:
             hint=f"Set {names.address} to one like http://host:port, without name or password.",
         )
     return origin, host
-
-
-def _encoded(body: dict[str, Any] | None) -> bytes | None:
-    """Write JSON; a lone surrogate becomes a question mark."""
-    return None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 @cache

@@ -55,11 +55,8 @@ def models_to_fetch(names: Sequence[str]) -> list[str]:
     No names mean the missing models of the settings. Raises ``InvalidInput`` for other names.
     """
     if not names:
-        return [
-            entry.model
-            for entry in configured_models()
-            if entry.is_local and entry.present is False
-        ]
+        models = configured_models()
+        return [entry.model for entry in models if entry.is_local and entry.present is False]
     return list(dict.fromkeys(_resolve(name.strip()) for name in names))
 
 
@@ -93,14 +90,8 @@ def _local_uses() -> Iterator[tuple[str, str]]:
 def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:
     provider = next((name for name, local in LOCAL.items() if local.model == model), "local")
     facts = weights.KNOWN.get(model)
-    entry = ModelEntry(
-        model=model,
-        provider=provider,
-        uses=uses,
-        present=False,
-        size=facts.size if facts else None,
-        licence=facts.licence if facts else "",
-    )
+    known: dict[str, Any] = {"size": facts.size, "licence": facts.licence} if facts else {}
+    entry = ModelEntry(model=model, provider=provider, uses=uses, present=False, **known)
     try:
         folder = weights.find(model)
     except ModelMissing:
@@ -133,7 +124,6 @@ def _language(choice: conf.LlmChoice) -> ModelEntry:
 
 
 def _pulled(model: str) -> dict[str, Any]:
-    """Return presence and size of an Ollama model."""
     try:
         models = embedding_services.ollama_models()
     except ModelError as error:

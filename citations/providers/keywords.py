@@ -123,7 +123,6 @@ class _Terms:
         return chosen
 
     def _compute(self, indexes: Iterable[int]) -> None:
-        """Compute the vectors of pairs."""
         estimated = [int(index) for index in indexes if not self._is_exact[index]]
         if estimated:
             self._vectors[estimated] = self._cache.vectors([self.terms[i] for i in estimated])
@@ -161,7 +160,10 @@ class _VectorCache:
 
     def vectors(self, terms: Sequence[str]) -> Vectors:
         """Return the terms' vectors, shape (n, dimensions)."""
-        vectors = self._get(terms)
+        with self._lock:
+            vectors = {term: self._vectors[term] for term in terms if term in self._vectors}
+            for term in vectors:
+                self._vectors.move_to_end(term)
         missing = [term for term in terms if term not in vectors]
         if missing:
             vectors |= self._embed(missing)
@@ -178,13 +180,6 @@ class _VectorCache:
         with self._lock:
             mean: Vector = (self._sum / max(self._count, 1)).astype(np.float32)
         return mean
-
-    def _get(self, terms: Sequence[str]) -> dict[str, NDArray[np.float16]]:
-        with self._lock:
-            vectors = {term: self._vectors[term] for term in terms if term in self._vectors}
-            for term in vectors:
-                self._vectors.move_to_end(term)
-        return vectors
 
     def _embed(self, terms: Sequence[str]) -> dict[str, NDArray[np.float16]]:
         vectors = self._embedder.embed_documents(terms)

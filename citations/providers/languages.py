@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.conf.locale import LANG_INFO
 
-from citations.text.function_words import function_words
+from citations.text.words import function_words
 from transcripts.text.stemming import ALGORITHMS, primary_language
 from transcripts.text.tokenizer import query_counts, tokenize
 

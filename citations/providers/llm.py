@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 from typing import Any, ClassVar, Final, Protocol
 
 from pydantic import BaseModel
@@ -21,7 +22,7 @@ _MAX_ANSWER: Final = 400_000  # characters
 _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "\n\t")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens: ``input`` are all of the input; the cache held ``cached`` and gets ``stored``."""
 
@@ -36,12 +37,7 @@ class Usage:
         return {"input": self.input - self.cached, "cached": self.cached, "output": self.output}
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            input=self.input + other.input,
-            cached=self.cached + other.cached,
-            stored=self.stored + other.stored,
-            output=self.output + other.output,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +92,10 @@ class ChatReply:
 
     def then(self, piece: "ChatReply") -> "ChatReply":
         """Append a piece. Counts of tokens are running totals: the highest is valid."""
-        older, newer = self.usage, piece.usage
-        usage = Usage(
-            input=max(older.input, newer.input),
-            cached=max(older.cached, newer.cached),
-            stored=max(older.stored, newer.stored),
-            output=max(older.output, newer.output),
-        )
         return replace(
             piece,
             text=self.text + piece.text,
-            usage=usage,
+            usage=Usage(*map(max, astuple(self.usage), astuple(piece.usage))),
             reason=piece.reason or self.reason,
             done=self.done or piece.done,
         )

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.runtime import openvino
+from citations.providers.weights import ModelConfig, openvino
 
 BERT: Final = "bert"
 ROBERTA: Final = ("roberta", "xlm-roberta", "camembert")

@@ -18,14 +18,14 @@ from safetensors.numpy import load_file
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.openvino_encoder import compile_graph, replace_surrogates, tokenizer
+from citations.providers.encoders import compile_graph, replace_surrogates, tokenizer
 from citations.providers.openvino_graph import (
     EncoderGraph,
     StoredWeights,
     UnknownArchitecture,
     affine,
 )
-from citations.providers.runtime import openvino
+from citations.providers.weights import openvino
 
 TRAINED: Final = Path(__file__).with_name("punctuation.safetensors")
 LAYERS: Final = 3  # of the encoder

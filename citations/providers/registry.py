@@ -9,13 +9,7 @@ from typing import Any, Final
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
-from citations.providers import (
-    chat_services,
-    embedding,
-    embedding_services,
-    openvino_encoder,
-    weights,
-)
+from citations.providers import chat_services, embedding, embedding_services, encoders, weights
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
@@ -78,11 +72,13 @@ def reranker() -> Reranker | None:
 
     None also if it is not on this machine or cannot be loaded, which is logged once.
     """
-    name = conf.reranker()
-    if name == conf.NO_RERANKER:
-        return None
-    model: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name))
-    return model
+    model = _cross_encoder(conf.reranker())
+    if not isinstance(model, BrokenReranker):
+        return model
+    if model.name not in _logged:
+        logger.warning("Searches are not re-ranked: %s %s", model.error.message, model.error.hint)
+    _logged.add(model.name)
+    return None
 
 
 def live_encoder() -> Embedder | None:
@@ -122,11 +118,7 @@ def live_reranker() -> Reranker | None:
 
     One that cannot be loaded raises its error when used, and is loaded again after a while.
     """
-    name = conf.live_reranker()
-    if name == conf.NO_RERANKER:
-        return None
-    model: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name))
-    return model
+    return _cross_encoder(conf.live_reranker())
 
 
 def llm() -> Llm | None:
@@ -147,8 +139,8 @@ def warm() -> None:
 
 def warm_again() -> None:
     """Load in the background the models that left memory unused; cheap enough for every request."""
-    if openvino_encoder.released.is_set():
-        openvino_encoder.released.clear()
+    if encoders.released.is_set():
+        encoders.released.clear()
         threading.Thread(target=warm, name="warm", daemon=True).start()
 
 
@@ -173,13 +165,12 @@ def _warm_embedder() -> None:
 
 
 def _warm_live_encoder() -> None:
-    if conf.embedding().provider == FAKE or not _is_here(LOCAL["local"].model):
-        return
     text = "Let us begin with what we saw last time."
-    if encoder := live_encoder():
-        encoder.embed_documents([text])
-    if extractor := keywords():
-        extractor.extract(text)
+    if conf.embedding().provider != FAKE and _is_here(LOCAL["local"].model):
+        if encoder := live_encoder():
+            encoder.embed_documents([text])
+        if extractor := keywords():
+            extractor.extract(text)
 
 
 def _warm_rerankers() -> None:
@@ -203,16 +194,19 @@ def _make(provider: str, model: str, dimensions: int) -> Embedder:
     return LocalEmbedder(provider=provider, model=model)
 
 
-def _reranker(name: str) -> Reranker | None:
-    try:
-        return CrossEncoderReranker(name)
-    except ModelMissing:
-        return None
-    except ModelError as error:
-        if name not in _logged:
-            logger.warning("Searches are not re-ranked: %s %s", error.message, error.hint)
-        _logged.add(name)
-        return None
+def _cross_encoder(name: str) -> Reranker | None:
+    def load() -> Reranker | None:
+        try:
+            return CrossEncoderReranker(name)
+        except ModelMissing:
+            return None
+        except ModelError as error:
+            return BrokenReranker(name, error)
+
+    model: Reranker | None = None
+    if name != conf.NO_RERANKER:
+        model = _models.get(("cross-encoder", name), load)
+    return model
 
 
 def _keywords(method: str, encoder: Embedder) -> Keywords:
@@ -226,15 +220,6 @@ def _keywords(method: str, encoder: Embedder) -> Keywords:
             hint="Install it with `pip install 'cuebase[models]'`, or set LIVE_KEYWORDS=fast.",
         ) from error
     return KeyBertKeywords(encoder)
-
-
-def _live_reranker(name: str) -> Reranker | None:
-    try:
-        return CrossEncoderReranker(name)
-    except ModelMissing:
-        return None
-    except ModelError as error:
-        return BrokenReranker(name, error)
 
 
 @dataclass(slots=True)

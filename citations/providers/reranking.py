@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import Engine, Tokens, replace_surrogates, tokenizer
+from citations.providers.encoders import (
+    Engine,
+    Tokens,
+    TorchPairScorer,
+    replace_surrogates,
+    tokenizer,
+)
 from citations.providers.openvino_graph import UnknownArchitecture
-from citations.providers.sentence_transformers_models import TorchPairScorer
+from citations.providers.weights import ModelConfig
 
 QUERY_TOKENS = 64
 PAIR_TOKENS = 256  # the cost grows faster than the length
@@ -55,10 +60,10 @@ class BrokenReranker:
 
     def __init__(self, name: str, error: ModelError) -> None:
         self.name = name
-        self._error = error
+        self.error = error
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        raise ModelError(self._error.message, hint=self._error.hint)
+        raise ModelError(self.error.message, hint=self.error.hint)
 
 
 def _scorer(folder: Path, config: ModelConfig) -> "PairScorer | TorchPairScorer":

@@ -1,21 +1,43 @@
 """Finds the weights of local models in a package, a folder, or the Hugging Face hub's cache.
 
-Uses no network.
-"""
+Uses no network."""
 
 import contextlib
 import hashlib
 import json
+import os
 import re
+import sys
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from citations import conf
 from citations.errors import ModelError, ModelMissing
-from citations.providers import runtime  # noqa: F401  sets the environment
 from transcripts.core.work.disk import make_private_folder, write_whole
+
+POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+_DEFAULT_TOKENS = 512
+_UNLIMITED = 100_000  # tokenizers write a huge number without a limit
+_PLAIN_TOKENIZERS = ("PreTrainedTokenizerFast", "TokenizersBackend")
+_QUERY, _DOCUMENT = ("query",), ("document", "passage", "corpus")  # names of prefixes
+
+
+# The libraries read these when they are imported.
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # its log would garble progress bars
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # processes may be forked
+
+
+@cache
+def openvino() -> Any:
+    """Import OpenVINO without its converter, which would report the import to its maker."""
+    sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
+    import openvino as module
+
+    return module
 
 
 class ModelFacts(NamedTuple):
@@ -84,7 +106,12 @@ def files(folder: Path) -> list[Path]:
         if (folder / whole).is_file():
             return [folder / whole]
         if (folder / index).is_file():
-            return _shards(folder, index)
+            try:
+                named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                return []
+            paths = [folder / Path(str(name)).name for name in named]
+            return paths if all(path.is_file() for path in paths) else []
     return []
 
 
@@ -145,15 +172,6 @@ def _known_digests(kept: Path) -> dict[str, str]:
         return {}
 
 
-def _shards(folder: Path, index: str) -> list[Path]:
-    try:
-        named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
-    paths = [folder / Path(str(name)).name for name in named]
-    return paths if all(path.is_file() for path in paths) else []
-
-
 def _packaged(name: str) -> Path | None:
     if name != MINILM:
         return None
@@ -179,3 +197,91 @@ def _cached(name: str) -> Path | None:
         path = try_to_load_from_cache(name, "config.json")
         return Path(path).parent if isinstance(path, str) else None
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """A model; ``pooling`` is mean, cls, or "" for one that only sentence-transformers supports."""
+
+    dimensions: int
+    max_tokens: int
+    pooling: str
+    pad: int
+    segments: bool  # whether it distinguishes the texts of a pair
+    labels: int
+    lower: bool = False
+    query: str = ""
+    document: str = ""
+
+    @classmethod
+    def read(cls, folder: Path) -> "ModelConfig":
+        """Read the files in ``folder``. Raises ``ModelError`` if they are not a model's."""
+        try:
+            config = _json(folder, "config.json")
+            transformer = _json(folder, "sentence_bert_config.json")
+            tokenizer = _json(folder, "tokenizer_config.json")
+            prompts = _json(folder, "config_sentence_transformers.json").get("prompts") or {}
+            return cls(
+                dimensions=int(config["hidden_size"]),
+                max_tokens=_max_tokens(config, transformer, tokenizer),
+                pooling=_pooling(folder),
+                pad=int(config.get("pad_token_id") or 0),
+                segments=config.get("type_vocab_size", 0) > 1 and _has_segments(tokenizer),
+                labels=len(config.get("id2label") or {}) or int(config.get("num_labels", 2)),
+                lower=bool(transformer.get("do_lower_case")),
+                query=next((prompts[name] for name in _QUERY if prompts.get(name)), ""),
+                document=next((prompts[name] for name in _DOCUMENT if prompts.get(name)), ""),
+            )
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            raise ModelError(
+                f"{folder.name} is not the folder of a readable model: {error}"
+            ) from error
+
+
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _max_tokens(
+    config: dict[str, Any], transformer: dict[str, Any], tokenizer: dict[str, Any]
+) -> int:
+    if transformer.get("max_seq_length"):
+        return int(transformer["max_seq_length"])
+    positions = int(config.get("max_position_embeddings", _DEFAULT_TOKENS))
+    if "roberta" in config.get("model_type", ""):  # positions begin after the padding's
+        positions -= int(config.get("pad_token_id") or 0) + 1
+    return min(positions, int(tokenizer.get("model_max_length") or _UNLIMITED))
+
+
+def _has_segments(tokenizer: dict[str, Any]) -> bool:
+    """Whether transformers passes on the segments that the tokenizer returns."""
+    if "model_input_names" in tokenizer:
+        return "token_type_ids" in tokenizer["model_input_names"]
+    return tokenizer.get("tokenizer_class") not in _PLAIN_TOKENIZERS
+
+
+def _pooling(folder: Path) -> str:
+    """Return how token vectors are pooled, "" if it is not supported here."""
+    listed = folder / "modules.json"
+    if not listed.is_file():
+        return "mean"  # what sentence-transformers does with a plain model
+    modules = {
+        str(module["type"]).rpartition(".")[2]: str(module["path"])
+        for module in json.loads(listed.read_text())
+    }
+    if not modules.keys() <= {"Transformer", "Pooling", "Normalize"} or "Pooling" not in modules:
+        return ""
+    config = _json(folder, f"{modules['Pooling']}/config.json")
+    if "pooling_mode" in config:
+        return config["pooling_mode"] if config["pooling_mode"] in POOLINGS.values() else ""
+    chosen = [name for name, value in config.items() if name.startswith("pooling_mode_") and value]
+    return POOLINGS.get(chosen[0], "") if len(chosen) == 1 else ""

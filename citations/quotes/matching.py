@@ -50,11 +50,6 @@ class WordDifference(NamedTuple):
     quoted: str
     actual: str
 
-    @classmethod
-    def of(cls, quoted: str, actual: str) -> "WordDifference":
-        kind = "changed" if quoted and actual else "added" if quoted else "missing"
-        return cls(kind, quoted, actual)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedText:
@@ -196,21 +191,24 @@ def _places(quote: str, text: PreparedText) -> Iterator[Span]:
         tokens = [token for token in tokens if token.text != QUESTION]
     for words in _readings(tokens, text) if tokens else ():
         is_found = False
-        edges = tokens[0].start, len(quote) - tokens[-1].end
-        marks = asides(quote, edges)
+        lead, tail = quote[: tokens[0].start], quote[tokens[-1].end :]
+        marks = asides(quote, (len(lead), len(tail)))
         for span in _side_by_side(words, _joined(text, words)):
-            if not marks or _has_asides(marks, edges, text.text, span):
+            # Ellipses, doubts and pictures must be the source's own: another ellipsis marks an
+            # omission, even of nothing.
+            first, last = max(0, span[0] - len(lead)), min(len(text.text), span[1] + len(tail))
+            edges = span[0] - first, last - span[1]
+            if not marks or not marks - asides(text.text[first:last], edges):
                 is_found = True
-                yield _whole(quote, tokens, text.text, span)
+                yield _whole(span, lead, tail, text.text)
         if is_found:
             return
 
 
-def _whole(quote: str, words: Sequence[Token], text: str, span: Span) -> Span:
+def _whole(span: Span, lead: str, tail: str, text: str) -> Span:
     """Extend a match by the punctuation at its ends that the quote shares."""
-    lead, tail = quote[: words[0].start][::-1], quote[words[-1].end :]
     first, last = span
-    for character in lead:
+    for character in reversed(lead):
         if not first or text[first - 1] != character or character.isspace():
             break
         first -= 1
@@ -219,15 +217,6 @@ def _whole(quote: str, words: Sequence[Token], text: str, span: Span) -> Span:
             break
         last += 1
     return first, last
-
-
-def _has_asides(marks: Counter[str], edges: Span, text: str, span: Span) -> bool:
-    """Tell whether ellipses, doubts and pictures are the source's own.
-
-    Another ellipsis marks an omission, even of nothing.
-    """
-    first, last = max(0, span[0] - edges[0]), span[1] + edges[1]
-    return not marks - asides(text[first:last], (span[0] - first, min(last, len(text)) - span[1]))
 
 
 # Layout
@@ -263,10 +252,9 @@ def _readings(words: list[Token], text: PreparedText) -> Iterator[list[Token]]:
     yield words
     if any(token.is_broken for token in words):
         vocabulary = set(text.words()) | text.joins.keys()
-        pairs = enumerate(pairwise(words))
         firsts = {
             index
-            for index, (word, following) in pairs
+            for index, (word, following) in enumerate(pairwise(words))
             if word.is_broken and word.text + following.text in vocabulary
         }
         yield _merged(words, firsts)
@@ -322,12 +310,14 @@ def _nearest(quote: str, text: PreparedText) -> QuoteCheck:
         return QuoteCheck(verdict=Verdict.NOT_FOUND, likeness=likeness)
     low, high = first + pairs[0][1], first + pairs[-1][1] + 1
     between = gaps([(own, first + other) for own, other in pairs], (0, low), (len(words), high))
-    differences = (
-        WordDifference.of(prepared.written(*own), text.written(*other)) for own, other in between
-    )
+    differences = []
+    for own, other in islice(between, MAX_DIFFERENCES):
+        quoted, written = prepared.written(*own), text.written(*other)
+        kind = "changed" if quoted and written else "added" if quoted else "missing"
+        differences.append(WordDifference(kind, quoted, written))
     return QuoteCheck(
         verdict=Verdict.ALTERED,
         span=(text.starts[low], text.ends[high - 1]),
-        differences=tuple(islice(differences, MAX_DIFFERENCES)),
+        differences=tuple(differences),
         likeness=likeness,
     )

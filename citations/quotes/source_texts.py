@@ -12,20 +12,17 @@ from django.db.models import QuerySet
 from citations.caches import Cache
 from citations.models import Document, Source
 from citations.passages import Locator
-from citations.quotes import selection
-from citations.quotes.anchoring import AROUND
+from citations.quotes.anchoring import AROUND, SelectedText, find_selected
 from citations.quotes.matching import PreparedText, prepare
-from citations.quotes.selection import SelectedText
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text import sentences
 from citations.text.blocks import Block, share_of_cue, text_of
+from citations.text.sentences import Span
 from citations.text.speakers import Turns
 from transcripts.models import Transcript
 
 MAX_BYTES: Final = 128 << 20
-
-Span = tuple[int, int]
 
 CACHE = Cache(MAX_BYTES)
 _BLANK = re.compile(r"\s")
@@ -120,9 +117,10 @@ class SourceText:
 
     def speaker_of(self, span: Span) -> str:
         """Return who alone says a part of a recording whose captions name speakers, or ""."""
-        is_recording = bool(self.starts) and _known(self.starts[0]) is not None
-        turns = _turns(self) if is_recording else None
-        return turns.turn_at(span[0]).name if turns and turns.has_single_speaker(*span) else ""
+        if not self.starts or self.starts[0] == _NONE:
+            return ""
+        turns = CACHE.of(("turns", self.digest), lambda: Turns(self.text, self.offsets))
+        return turns.turn_at(span[0]).name if turns.has_single_speaker(*span) else ""
 
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)
@@ -145,16 +143,11 @@ class SourceText:
         end = _known(self.ends[block])
         following = bisect_left(self.word_offsets, position)
         is_inside = 0 < following < len(self.word_offsets)
-        if end is None or not (
-            is_inside and self.word_offsets[following - 1] >= self.offsets[block]
-        ):
+        is_inside = is_inside and self.word_offsets[following - 1] >= self.offsets[block]
+        if end is None or not is_inside:
             return end
         # The next word may be in the next cue, which YouTube shows before this one ends.
         return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
-
-
-def _turns(text: SourceText) -> Turns:
-    return CACHE.of(("turns", text.digest), lambda: Turns(text.text, text.offsets))
 
 
 def of(source: Source) -> SourceText:
@@ -189,7 +182,7 @@ def prepared(source: Source) -> PreparedText:
         reading = of(source)
         return prepare(reading.text, has_added_stops=reading.has_added_stops)
 
-    return CACHE.of(("prepared", *_version(source)), make)
+    return CACHE.of(("prepared", *_versions([source])[source.pk]), make)
 
 
 def find(
@@ -199,7 +192,7 @@ def find(
     are not, or in several places and nothing tells.
     """
     reading = of(source)
-    return selection.find(
+    return find_selected(
         selected,
         reading.text,
         near=reading.position_at(start=start, page=page),
@@ -238,10 +231,6 @@ def from_blocks(blocks: Sequence[Block]) -> SourceText:
 
 def _known(value: int) -> int | None:
     return None if value == _NONE else value
-
-
-def _version(source: Source) -> tuple[Hashable, ...]:
-    return _versions([source])[source.pk]
 
 
 def _versions(sources: Collection[Source]) -> dict[int, tuple[Hashable, ...]]:

@@ -19,12 +19,13 @@ from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
 from citations.quotes.source_texts import SourceText
 from citations.quotes.tokens import tokenize
+from citations.schemas.requests import MAX_QUOTE
+from citations.text.sentences import Span
 from transcripts.core.lists import row_of
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
 from transcripts.text.timecodes import watch_url
 
-MAX_QUOTE: Final = 100_000  # characters
 MAX_CLAIMED: Final = 5  # sources of one reference: the languages of a video
 MAX_ALIKE: Final = 12  # passages with most of a quote's words that are compared
 MAX_WITH_PHRASE: Final = 200  # passages with one of its phrases that are compared
@@ -33,8 +34,6 @@ _SEARCHED = 64  # words of a quote in the search query
 _PHRASE = 6  # words of a phrase: seldom elsewhere by chance, seldom cut by a passage's end
 _SLACK = 400  # characters beside a passage that are compared
 _BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # copied pages end with \f
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +83,10 @@ def verify(
         )
     claimed = list(_sources(scope, Filter(sources=(source,)))[:MAX_CLAIMED]) if source else []
     match = _best_match(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, filter)
-    is_misattributed = bool(claimed) and match.source not in claimed
-    return _verified(quote, match, is_misattributed=is_misattributed, started=started)
+    verified = _verified(quote, match)
+    if claimed and match.source not in claimed and verified.verdict == Verdict.VERBATIM:
+        verified = replace(verified, verdict=Verdict.MISATTRIBUTED)
+    return replace(verified, milliseconds=(perf_counter() - started) * 1000)
 
 
 def locator_of(citation: Citation | Highlight) -> Locator | None:
@@ -180,34 +181,25 @@ def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) 
     chunks = others.in_bulk(positions, field_name="position")
     keys = {chunk.source_id for chunk in chunks.values()}
     sources = {source.pk: source for source in _sources(scope, filter).filter(pk__in=keys)}
-    for position in positions:
-        chunk = chunks.get(position)
-        source = sources.get(chunk.source_id) if chunk else None
-        if chunk and source:
+    for chunk in (chunks[position] for position in positions if position in chunks):
+        if source := sources.get(chunk.source_id):
             yield _compared(quote, source, (chunk.span_start, chunk.span_end))
 
 
 def _positions(quote: str, resolved: ResolvedFilter) -> list[int]:
     plain = bare(quote)
-    queries = [Query(text=phrase, words=phrase, phrases=(phrase,)) for phrase in _phrases(plain)]
-    hits = [
-        hit
-        for query in queries
-        for hit in lexical_index.search(query, limit=MAX_WITH_PHRASE, resolved=resolved)
-    ]
-    words = " ".join(plain.split()[:_SEARCHED])
-    query = Query(text=words, words=words)
-    hits += lexical_index.search(query, limit=MAX_ALIKE, resolved=resolved)
-    return list(dict.fromkeys(hit.position for hit in hits))
-
-
-def _phrases(quote: str) -> list[str]:
-    """Return the first, middle and last words of a quote."""
-    tokens = tokenize(quote)
+    tokens = tokenize(plain)
     words = [token.text for token in tokens if token.is_word and not token.is_filler(True)]
     last = max(0, len(words) - _PHRASE)
-    firsts = dict.fromkeys((0, last // 2, last))
-    return [" ".join(words[first : first + _PHRASE]) for first in firsts]
+    hits = []
+    for first in dict.fromkeys((0, last // 2, last)):
+        phrase = " ".join(words[first : first + _PHRASE])
+        query = Query(text=phrase, words=phrase, phrases=(phrase,))
+        hits += lexical_index.search(query, limit=MAX_WITH_PHRASE, resolved=resolved)
+    beginning = " ".join(plain.split()[:_SEARCHED])
+    query = Query(text=beginning, words=beginning)
+    hits += lexical_index.search(query, limit=MAX_ALIKE, resolved=resolved)
+    return list(dict.fromkeys(hit.position for hit in hits))
 
 
 def _compared(quote: str, source: Source, passage: Span) -> _Match:
@@ -224,12 +216,7 @@ def _compared(quote: str, source: Source, passage: Span) -> _Match:
     return _Match(replace(check, span=span), source)
 
 
-# Results
-
-
-def _verified(
-    quote: str, match: _Match, *, is_misattributed: bool, started: float
-) -> VerifiedQuote:
+def _verified(quote: str, match: _Match) -> VerifiedQuote:
     check, source = match.check, match.source
     verified = VerifiedQuote(
         verdict=check.verdict,
@@ -240,15 +227,13 @@ def _verified(
         differences=check.differences,
     )
     if source is None or check.span is None:
-        return replace(verified, milliseconds=(perf_counter() - started) * 1000)
+        return verified
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
     prefix, suffix = reading.around(check.span)
     link, youtube_id = source.path_to(locator), source.video and source.video.youtube_id
-    is_verbatim = check.verdict == Verdict.VERBATIM
     return replace(
         verified,
-        verdict=Verdict.MISATTRIBUTED if is_misattributed and is_verbatim else check.verdict,
         source=source.pk,
         origin=source.origin,
         locator=locator,
@@ -259,5 +244,4 @@ def _verified(
         digest=reading.digest,
         link=link,
         timestamp_link=watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else link,
-        milliseconds=(perf_counter() - started) * 1000,
     )

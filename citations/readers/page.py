@@ -70,8 +70,8 @@ class ReadPage:
 class Facts:
     """Metadata of a file. Texts are cleaned and of limited length.
 
-    ``published`` is a date as the file writes it. ``note`` is what the user should know of how it
-    was read.
+    ``published`` is a date as the file writes it, ``url`` the address that it names as its own.
+    ``note`` is what the user should know of how it was read.
     """
 
     page_count: int
@@ -79,6 +79,7 @@ class Facts:
     author: str = ""
     language: str = ""
     published: str = ""
+    url: str = ""
     note: str = ""
     outline: tuple[OutlineEntry, ...] = ()
 

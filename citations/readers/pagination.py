@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,10 +15,11 @@ from citations.formats import DocumentFormat
 from citations.readers.headings import PlacedHeading, find_labels, key_of, levels_by_number
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
 
 UNREADABLE: Final = "The document cannot be read: the program that reads it failed."
 MAX_PAGE = 3_000  # characters of a page at most
+MAX_SLIDE = 100_000  # characters of a slide and its notes
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
 MAX_HEADING = 300  # characters; a longer one becomes a paragraph
 MAX_ENTRIES = 5_000  # of an outline
@@ -27,12 +28,14 @@ MAX_ENTRIES = 5_000  # of an outline
 class MarkupBlock(NamedTuple):
     """A paragraph, list, table or program; with a ``level`` (1–6) a heading.
 
-    ``html`` has the same words, "" where it is not known.
+    ``html`` has the same words, "" where it is not known. ``page`` is the number of the slide that
+    has it, 0 in documents without pages of their own.
     """
 
     text: str
     level: int = 0
     html: str = ""
+    page: int = 0
 
     @property
     def markup(self) -> str:
@@ -88,6 +91,35 @@ def paginate(
     return OpenDocument(facts=all_facts, pages=layout.pages[first - 1 :])
 
 
+def paginate_slides(
+    pieces: Iterable[MarkupBlock],
+    *,
+    count: int,
+    most_pages: int,
+    first: int = 1,
+    title: str = "",
+    **facts: str,
+) -> OpenDocument:
+    """Make a page of each of ``count`` slides, and return those from ``first`` on.
+
+    Each begins a section, which is called by its title. Raises ``DocumentTooLarge``.
+    """
+    if count > most_pages:
+        raise DocumentTooLarge(f"The document has {count} pages; the limit is {most_pages}.")
+    layout = _Layout(most_pages=most_pages)
+    by_slide = {number: [*own] for number, own in groupby(pieces, key=lambda piece: piece.page)}
+    for number in range(1, count + 1):
+        layout.add_slide(by_slide.get(number, ()))
+    titles = [piece.text for piece in by_slide.get(1, ()) if piece.level]
+    all_facts = Facts(
+        page_count=count,
+        title=title or " ".join("".join(titles[:1]).split()),
+        outline=tuple(layout.outline),
+        **facts,
+    )
+    return OpenDocument(facts=all_facts, pages=layout.pages[first - 1 :])
+
+
 def _without_labels(pieces: Sequence[MarkupBlock]) -> list[MarkupBlock]:
     """Return the pieces, where headings such as “Hint” are no headings but the words they are."""
     starts = accumulate((len(piece.text) for piece in pieces), initial=0)
@@ -128,6 +160,23 @@ class _Layout:
         is_late = piece.level and self._length > FULL_ENOUGH * MAX_PAGE
         if self._length and (self._length + len(piece.text) > MAX_PAGE or is_late):
             self.end_page()
+        self._place(piece)
+
+    def add_slide(self, pieces: Iterable[MarkupBlock]) -> None:
+        """Add a page of these pieces, even of none."""
+        self.heading, self.after_heading = "", False
+        for piece in pieces:
+            if text := piece.text.strip():
+                self._place(piece._replace(text=text))
+        if self._length > MAX_SLIDE:
+            raise DocumentTooLarge(f"A slide has more than {MAX_SLIDE:,} characters.")
+        if self._blocks:
+            self._blocks[0] = self._blocks[0]._replace(boundary=True)
+            self.end_page()
+        else:
+            self.pages.append(ReadPage(number=len(self.pages) + 1, text="", is_blank=True))
+
+    def _place(self, piece: MarkupBlock) -> None:
         if piece.level:
             self.heading = piece.text
             if len(self.outline) < MAX_ENTRIES:

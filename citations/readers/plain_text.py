@@ -8,6 +8,7 @@ from typing import Final
 from citations.errors import DocumentTooLarge
 from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
+from transcripts.captions.caption_errors import UnsureEncoding
 
 _MAX_CHARACTER_BYTES: Final = 4
 # Controls, surrogates, and marks that change the direction of text.
@@ -22,20 +23,22 @@ _UNWANTED: Final = {
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a text file into pages. Raises ``DocumentTooLarge``."""
-    pieces = split_paragraphs(load(path, most=most_pages * MAX_PAGE))
-    return paginate(pieces, most_pages=most_pages, first=first)
+    text, note = load(path, most=most_pages * MAX_PAGE)
+    return paginate(split_paragraphs(text), most_pages=most_pages, first=first, note=note)
 
 
-def load(path: Path, *, most: int, declared: str = "") -> str:
-    """Return a file's cleaned text; ``declared`` is the encoding it names itself.
+def load(path: Path, *, most: int, declared: str = "") -> tuple[str, str]:
+    """Return a file's cleaned text, and a note where its encoding is a guess that may be wrong.
 
-    Raises ``DocumentTooLarge`` for more than ``most`` characters, if possible before reading.
+    ``declared`` is the encoding that it names itself. Raises ``DocumentTooLarge`` for more than
+    ``most`` characters, if possible before reading.
     """
     is_small = path.stat().st_size <= _MAX_CHARACTER_BYTES * most
-    text = clean(captions.decode(path.read_bytes(), declared=declared).text) if is_small else ""
+    decoded = captions.decode(path.read_bytes() if is_small else b"", declared=declared)
+    text = clean(decoded.text)
     if not is_small or len(text) > most:
         raise DocumentTooLarge(f"It has more than {most:,} characters.")
-    return text
+    return text, "" if decoded.is_sure else UnsureEncoding(decoded.encoding).text
 
 
 def clean(text: str) -> str:

@@ -3,6 +3,7 @@ has none, that is nearest to it in meaning.
 """
 
 from bisect import bisect_left, bisect_right
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,25 +41,16 @@ def find(source: Source, span: Span, query: str) -> Landing | None:
     text = source_text.text[slice(*span)]
     if not text.strip():
         return None
-    return _landing(source_text, span, _sentence(source, text, query) or (0, len(text)))
-
-
-def _landing(source_text: SourceText, span: Span, within: Span) -> Landing:
+    sentence = sentence_with_words(text, query, source.language)
+    if not sentence:
+        with suppress(KnowledgeBaseError):  # without a model, the passage is marked
+            sentence = _nearest_in_meaning(text, query)
     first, last = span
-    start, stop = within
+    start, stop = sentence or (0, len(text))
     return Landing(
         sentence=source_text.locate(_on_one_page(source_text, (first + start, first + stop))),
         rest=source_text.locate((first + start, last)),
     )
-
-
-def _sentence(source: Source, text: str, query: str) -> Span | None:
-    if sentence := sentence_with_words(text, query, source.language):
-        return sentence
-    try:
-        return _nearest_in_meaning(text, query)
-    except KnowledgeBaseError:  # without a model, the passage is marked
-        return None
 
 
 def _nearest_in_meaning(text: str, query: str) -> Span | None:
@@ -75,10 +67,7 @@ def _nearest_in_meaning(text: str, query: str) -> Span | None:
 def _on_one_page(source_text: SourceText, span: Span) -> Span:
     """Keep the part of a sentence on its first page: only one page is opened."""
     first, last = span
-    block, end = (
-        bisect_right(source_text.offsets, first) - 1,
-        bisect_left(source_text.offsets, last),
-    )
-    pages = source_text.pages[max(0, block) : end]
+    block = max(0, bisect_right(source_text.offsets, first) - 1)
+    pages = source_text.pages[block : bisect_left(source_text.offsets, last)]
     later = next((n for n, page in enumerate(pages) if page != pages[0]), None)
-    return span if later is None else (first, source_text.offsets[max(0, block) + later])
+    return span if later is None else (first, source_text.offsets[block + later])

@@ -1,13 +1,20 @@
-"""A time chunk of a transcript as it is read: lines or paragraphs, with marks and chapters."""
+"""A time chunk of a transcript as it is read: lines or paragraphs, with marks and chapters; and the
+chapters of a recording.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
+from citations.models import Source
+from citations.outline import storage as outline_storage
 from citations.passages import ColoredSpan, colored_within
+from citations.reading.spoken_text import SpokenText
 from citations.reading.transcript import TranscriptText
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
+from transcripts.models import Video
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -151,3 +158,39 @@ class _Marks:
         for start, stop in spans:
             if start < last and stop > first:
                 yield max(0, start - first), min(last, stop) - first
+
+
+FIRST: Final = 2  # sentences that tell what a chapter is about where the outline does not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingChapter:
+    """A chapter; times are ms, ``summary`` is what it is about."""
+
+    start: int
+    length: int
+    title: str
+    summary: str = ""
+
+
+def chapters_of(
+    video: Video, source: Source | None, text: SpokenText, *, duration: int
+) -> list[RecordingChapter]:
+    """Return the chapters in order; none before the outline is made."""
+    parts = outline_storage.outline(source).parts if source else ()
+    summaries = {part.start or 0: part.summary for part in parts}
+    titles = {int(start): str(title) for start, title in video.chapters} or {
+        part.start or 0: part.title for part in parts
+    }
+    chapters = []
+    for start, stop in pairwise([*sorted(titles), max(duration, max(titles, default=0))]):
+        inside = [moment for moment in sorted(summaries) if start <= moment < stop]
+        summary = summaries[inside[0]] if inside else ""
+        first = text.sentence_at_time(start)
+        sentences = text.sentences[first : first + FIRST]
+        if not summary and sentences:
+            summary = text.text[sentences[0].first : sentences[-1].last].strip()
+        chapters.append(
+            RecordingChapter(start=start, length=stop - start, title=titles[start], summary=summary)
+        )
+    return chapters

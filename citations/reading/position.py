@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import Final
 
-from citations.reading.sentence_matches import SentenceMatches
+from citations.reading.spoken_text import SentenceMatches
 from citations.reading.transcript import TranscriptText
 
 Span = tuple[int, int]  # characters [first, last)
@@ -61,7 +61,8 @@ def find_position(
     """
     matches = text.find(query) if query else SentenceMatches()
     if number is None and span is None and moment is None and matches.numbers:
-        number = _first_after(text, matches, near or 0)
+        starts = [text.sentences[each].start for each in matches.numbers]
+        number = bisect_left(starts, near or 0) % len(starts) + 1
     if number is not None and matches.numbers:
         number = min(number, len(matches.numbers))
         sentence = text.sentences[matches.numbers[number - 1]]
@@ -95,11 +96,6 @@ def clip_at(text: TranscriptText, position: Position) -> Span | None:
     start = text.sentences[text.sentence_at_time(position.latest)].start
     later = (sentence.start for sentence in text.sentences if sentence.start >= start + CLIP)
     return start, next(later, max(text.duration, start + 1))
-
-
-def _first_after(text: TranscriptText, matches: SentenceMatches, near: int) -> int:
-    starts = [text.sentences[number].start for number in matches.numbers]
-    return bisect_left(starts, near) % len(starts) + 1
 
 
 def _at(

@@ -1,4 +1,5 @@
-"""The text of a recording as sentences and paragraphs, each with its time, and who says what. Pure.
+"""The text of a recording as sentences and paragraphs, each with its time, who says what, and the
+sentences that have the words of a search. Pure.
 
 Offsets count characters of the cues' texts joined by blanks, as in the source's text; times are
 milliseconds.
@@ -6,15 +7,16 @@ milliseconds.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from citations.text import sentences
+from citations.text import occurrences, sentences
 from citations.text.blocks import share_of_cue
+from citations.text.occurrences import SearchTerm
 from citations.text.speakers import Turns
 from transcripts.text.cues import Cue
 from transcripts.text.reading import full_text
@@ -66,18 +68,24 @@ class SpokenText:
 
     @cached_property
     def sentences(self) -> list[SpokenSentence]:
-        """All sentences; together they are the text."""
-        spans = [
-            part
-            for span in sentences.split(self.text, self._pauses)
-            for part in pairwise(self._with_turns(*span))
-        ]
+        """All sentences; together they are the text. Where others begin to speak, one ends."""
+        silences = (after.start - before.end for before, after in pairwise(self.cues))
+        pauses = dict(zip(self.offsets[1:], silences, strict=True))
+        turns = self.turns.starts
+        spans: list[Span] = []
+        for first, last in sentences.split(
+            self.text, {offset: silence for offset, silence in pauses.items() if silence > 0}
+        ):
+            within = turns[bisect_right(turns, first) : bisect_left(turns, last)]
+            spans += pairwise([first, *within, last])
         starts = [self.time_at(first) for first, _ in spans]
-        ends = [*starts[1:], self.duration]
-        return [
-            SpokenSentence(first, last, start, min(max(start, end), self._end(last)))
-            for (first, last), start, end in zip(spans, starts, ends, strict=False)
-        ]
+        spoken = []
+        for (first, last), start, end in zip(
+            spans, starts, [*starts[1:], self.duration], strict=False
+        ):
+            cue = self.cues[max(0, bisect_left(self.offsets, last) - 1)]
+            spoken.append(SpokenSentence(first, last, start, min(max(start, end), cue.end)))
+        return spoken
 
     @property
     def duration(self) -> int:
@@ -139,16 +147,14 @@ class SpokenText:
         previous = before[-1]
         length = sentence.first - before[0].first
         is_rest = length >= PARAGRAPH or sentence.start - previous.end >= PAUSE
+        # Without stops, each piece counts as a whole sentence.
+        has_ended = not self._is_punctuated or sentences.ends_with_stop(self._words(previous))
         return (
-            (is_rest and (length >= MAX_PARAGRAPH or self._has_ended(previous)))
+            (is_rest and (length >= MAX_PARAGRAPH or has_ended))
             or self.text.startswith(DASHES, sentence.first)
             or sentence.first in self.turns.labels
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)
         )
-
-    def _has_ended(self, sentence: SpokenSentence) -> bool:
-        """Tell whether a sentence is whole; without stops, each piece counts as one."""
-        return not self._is_punctuated or sentences.ends_with_stop(self._words(sentence))
 
     @cached_property
     def _is_punctuated(self) -> bool:
@@ -156,27 +162,6 @@ class SpokenText:
 
     def _words(self, sentence: SpokenSentence) -> str:
         return self.text[sentence.first : sentence.last]
-
-    def _with_turns(self, first: int, last: int) -> list[int]:
-        """Return where a sentence begins, where others begin to speak in it, and its end."""
-        starts = self.turns.starts
-        return [first, *starts[bisect_right(starts, first) : bisect_left(starts, last)], last]
-
-    @property
-    def _pauses(self) -> dict[int, int]:
-        """The silence in ms before the character at which a cue begins."""
-        return {
-            offset: silence
-            for offset, silence in zip(self.offsets[1:], self._silences(), strict=True)
-            if silence > 0
-        }
-
-    def _silences(self) -> Iterator[int]:
-        return (after.start - before.end for before, after in pairwise(self.cues))
-
-    def _end(self, last: int) -> int:
-        """Return when the cue of the character before ``last`` ends."""
-        return self.cues[max(0, bisect_left(self.offsets, last) - 1)].end
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +191,63 @@ def speakers(every: Sequence[Speech]) -> list[Speaker]:
     counts = Counter(speech.name for speech in every)
     frequent = dict(counts.most_common(MAX_SPEAKERS))
     return [Speaker(name, count) for name, count in counts.items() if name in frequent]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceMatches:
+    """The numbers, in order, of the sentences with the most ``terms``: they have ``words`` of them.
+
+    ``is_phrase``: the words stand side by side somewhere, and only that counts. ``has_forms``: more
+    are found in other forms than as they are typed, which count then.
+    """
+
+    numbers: tuple[int, ...] = ()
+    words: int = 0
+    terms: tuple[SearchTerm, ...] = ()
+    is_phrase: bool = False
+    has_forms: bool = False
+
+    @property
+    def of(self) -> int:
+        return len(self.terms)
+
+
+def find_matches(
+    text: str,
+    starts: Sequence[int],
+    terms: tuple[SearchTerm, ...],
+    *,
+    phrase: SearchTerm | None = None,
+    inflect: Callable[[tuple[SearchTerm, ...]], tuple[SearchTerm, ...]],
+) -> SentenceMatches:
+    """Find the sentences, which begin at ``starts``, with the ``phrase`` that a search is; if there
+    are none, those with the most of its terms; ``inflect`` adds other forms to these.
+    """
+    if phrase and (numbers := _sentences(text, starts, phrase)):
+        return SentenceMatches(
+            numbers=tuple(sorted(numbers)), words=1, terms=(phrase,), is_phrase=True
+        )
+    sentences = {term: _sentences(text, starts, term) for term in terms}
+    typed = _matches(terms, sentences)
+    if typed.words == len(terms):
+        return typed
+    inflected = inflect(terms)
+    for term in inflected:
+        if term not in sentences:
+            sentences[term] = _sentences(text, starts, term)
+    other = replace(_matches(inflected, sentences), has_forms=True)
+    return other if other.words > typed.words else typed
+
+
+def _sentences(text: str, starts: Sequence[int], term: SearchTerm) -> set[int]:
+    places = (first for first, _ in occurrences.find(text, [term]))
+    return {max(0, bisect_right(starts, place) - 1) for place in places}
+
+
+def _matches(
+    terms: tuple[SearchTerm, ...], sentences: Mapping[SearchTerm, set[int]]
+) -> SentenceMatches:
+    counts = Counter(number for term in terms for number in sentences[term])
+    most = max(counts.values(), default=0)
+    numbers = tuple(sorted(number for number, count in counts.items() if count == most))
+    return SentenceMatches(numbers=numbers, words=most, terms=terms)

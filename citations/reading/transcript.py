@@ -6,16 +6,19 @@ from functools import cached_property, lru_cache
 
 from citations.providers.languages import empty_words
 from citations.readers.source_blocks import cue_blocks
-from citations.reading import sentence_matches
-from citations.reading.sentence_matches import SentenceMatches
-from citations.reading.spoken_text import Speech, SpokenText, speeches
+from citations.reading.spoken_text import (
+    SentenceMatches,
+    Speech,
+    SpokenText,
+    find_matches,
+    speeches,
+)
 from citations.text import occurrences
-from citations.text.occurrences import SearchTerm
 from transcripts import conf
 from transcripts.core.errors import ChunkNotFound
 from transcripts.library import reading as library
 from transcripts.models import Transcript
-from transcripts.text.cues import CueGroup, group_by_time
+from transcripts.text.cues import group_by_time
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -45,7 +48,17 @@ class TranscriptText(SpokenText):
 
     @cached_property
     def chunks(self) -> list[TranscriptChunk]:
-        return [self._chunk(group) for group in group_by_time(self.cues, self.chunk_seconds)]
+        offsets = [*self.offsets, len(self.text)]
+        return [
+            TranscriptChunk(
+                first=group.first,
+                count=group.count,
+                start=group.start,
+                end=group.end,
+                span=(offsets[group.first], offsets[group.first + group.count]),
+            )
+            for group in group_by_time(self.cues, self.chunk_seconds)
+        ]
 
     @cached_property
     def speeches(self) -> list[Speech]:
@@ -66,22 +79,13 @@ class TranscriptText(SpokenText):
     def find(self, query: str) -> SentenceMatches:
         """Find the sentences with a query as a phrase, else with the most of its telling words."""
         stops = empty_words(self.language)
-        return sentence_matches.find(
+        return find_matches(
             self.text,
             [sentence.first for sentence in self.sentences],
             occurrences.split_terms(query, stops),
             phrase=occurrences.phrase_of(query, stops),
-            inflect=self._inflected,
+            inflect=lambda terms: occurrences.with_forms(terms, self.vocabulary, self.language),
         )
-
-    def _inflected(self, terms: tuple[SearchTerm, ...]) -> tuple[SearchTerm, ...]:
-        return occurrences.with_forms(terms, self.vocabulary, self.language)
-
-    def _chunk(self, group: CueGroup) -> TranscriptChunk:
-        stop = group.first + group.count
-        last = self.offsets[stop] if stop < len(self.offsets) else len(self.text)
-        span = (self.offsets[group.first], last)
-        return TranscriptChunk(group.first, group.count, group.start, group.end, span)
 
 
 def read(transcript: Transcript) -> TranscriptText:

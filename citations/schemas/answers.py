@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field
 
 from citations.formats import KindName
+from citations.passages import Stage
 from citations.schemas.search import (
     Channel,
     Kind,
@@ -17,7 +18,6 @@ from citations.schemas.search import (
     Score,
     Share,
     SourceId,
-    StageOut,
     Title,
     VideoId,
 )
@@ -172,7 +172,7 @@ class TraceOut(Shape):
     by: str = Field("", validation_alias=AliasChoices(AliasPath("route", "by"), "by"))
     evidence: list[EvidenceOut] = []
     checks: list[CheckedQuoteOut] = []
-    stages: list[StageOut] = []
+    stages: list[Stage] = []
     tokens: dict[str, int] = {}
     notes: list[str] = []
     signs: list[dict[str, Score]] = []

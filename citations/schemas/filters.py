@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSc
 
 from citations.formats import KindName
 from citations.passages import SearchMode
-from citations.schemas.highlights import Color
+from citations.schemas.notebook import Color
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.schemas import SlugOrName, Text
 

@@ -1,10 +1,11 @@
-"""The library's recordings as every door lists them, with what is indexed of each."""
+"""The library as every door shows it: its recordings, and what `kb db` shows of it in numbers."""
 
 from typing import Any, Self
 from uuid import UUID
 
 from pydantic import Field
 
+from citations.schemas.search import StateCountsOut
 from transcripts.schemas import Shape, VideoDetailsOut
 
 
@@ -33,3 +34,31 @@ class ListedVideosOut(Shape):
     videos: list[ListedVideoOut]
     total: int
     next: int | None
+
+
+class SpaceOut(Shape):
+    """The vectors of one embedding model; of one that is being built, how far it is."""
+
+    provider: str
+    model: str
+    dimensions: int
+    state: str = Field(description="active, building or retired.")
+    vectors: int
+    done: int
+    total: int
+    error: str
+    hint: str
+
+
+class DatabaseOut(Shape):
+    """What is stored and indexed, and whether the settings fit the model that it is locked to."""
+
+    videos: int
+    transcripts: int
+    sources: StateCountsOut
+    chunks: int
+    bytes: int = Field(description="On disk.")
+    spaces: list[SpaceOut]
+    waiting: int = Field(description="Sources that wait for a worker.")
+    mismatch: str = Field(description="How the settings differ from the model; empty: not at all.")
+    hint: str

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_valid
 
 from citations import passages
 from citations.formats import KindName
-from citations.passages import DropRule, Locator
+from citations.passages import DropRule, Explanation, Locator, Stage
 from transcripts.conf import absolute
 from transcripts.schemas import (
     CollectionSlug,
@@ -69,41 +69,6 @@ class LocatedOut(Shape):
 # Search
 
 
-class TermOut(Shape):
-    """What one word adds to a BM25 score; words of the passage with the same stem count."""
-
-    term: str
-    stem: str
-    frequency: int
-    idf: float
-    score: float
-
-
-class SignShareOut(Shape):
-    """A sign of relevance: its value, and what it adds to the judge's sum."""
-
-    name: str
-    value: Score
-    share: Score
-
-
-class ExplanationOut(Shape):
-    """How a score is made. Ranks count from 1; a branch that did not find the passage has none."""
-
-    lexical_rank: int | None
-    bm25: float | None
-    terms: list[TermOut]
-    vector_rank: int | None
-    cosine: float | None
-    rrf_lexical: float
-    rrf_vector: float
-    rrf: float
-    base: float
-    signs: list[SignShareOut]
-    rerank_score: float | None
-    formula: str
-
-
 class DuplicateOut(LocatedOut):
     """A passage that says almost the same as a better one, and was left out for it."""
 
@@ -147,6 +112,9 @@ class PassageOut(LocatedOut):
         None, description="How likely it is on the subject, 0 to 1; null: not known."
     )
     is_likely: bool = Field(True, description="False: probably not on the subject.")
+    folded: DropRule | None = Field(
+        None, description="Why the page folds it away; null: it is in sight."
+    )
     timestamp_link: Link = Field(description="Opens the recording at that second.")
     link: Link = Field(description="Opens this site's page at that second or page.")
     context: str
@@ -159,22 +127,13 @@ class PassageOut(LocatedOut):
     opening: OpeningOut | None = Field(None, description="Where it is opened; null: at its start.")
     chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
     mark: bool | None = Field(description="Your mark of it for this query.")
-    explanation: ExplanationOut | None
+    explanation: Explanation | None
 
     @property
     def shown_place(self) -> str:
         """Where a list says that it is."""
         opening = self.opening or self.extent or self
         return passages.place_in(opening.place, self.extent.place if self.extent else "")
-
-
-class StageOut(Shape):
-    """One stage of a search or an answer: its duration and how many passages came out of it."""
-
-    name: str
-    milliseconds: Milliseconds
-    count: int
-    note: str
 
 
 class TracedOut(LocatedOut):
@@ -185,7 +144,9 @@ class TracedOut(LocatedOut):
     link: Link
     chunk: int
     text: str = Field(description="How it begins.")
-    rule: DropRule | None = Field(description="Why it is not listed; null: it is.")
+    rule: DropRule | None = Field(
+        description="Why it is not listed or folded away; null: it is in sight."
+    )
     number: int | None = Field(description="Its place in the list; null: it is not listed.")
     kept: int | None = Field(description="The chunk of the passage that is listed in its place.")
     similarity: Share | None = Field(description="With that passage: Jaccard, 0 to 1.")
@@ -207,7 +168,7 @@ class SearchOut(Shape):
         [], description="With explain: the hits that are not listed, best first, and why."
     )
     traced: TracedOut | None = Field(None, description="With find: what became of that passage.")
-    stages: list[StageOut]
+    stages: list[Stage]
     notes: list[str]
     reranked: bool
     nothing_relevant: bool = Field(

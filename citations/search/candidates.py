@@ -317,24 +317,17 @@ def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """
     judged = [hit.is_likely for hit in hits]
     unjudged = [hit for hit, is_likely in zip(hits, judged, strict=True) if not is_likely]
-    by_words = _likely_by_words(unjudged, words)
+    by_words = {
+        hit.candidate.chunk
+        for hit in unjudged
+        if (hit.relevance is None or hit.candidate.state == State.WORDS)
+        and _has_all_words(hit.candidate, words)
+    }
     likely = [
         index for index, hit in enumerate(hits) if judged[index] or hit.candidate.chunk in by_words
     ]
     first = likely[0] if likely else 0
     return {hits[index].candidate.chunk for index in (*range(first), *likely)}
-
-
-def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
-    """Return the chunks that have all words of the query, in a search by words or of sources that
-    are searched by words alone so far: how near they are in meaning is not known.
-    """
-    return {
-        hit.candidate.chunk
-        for hit in hits
-        if (hit.relevance is None or hit.candidate.state == State.WORDS)
-        and _has_all_words(hit.candidate, words)
-    }
 
 
 def _has_all_words(row: Candidate, words: str) -> bool:

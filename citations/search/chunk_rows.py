@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from citations.models import path_to, visible_sources_sql
+from citations.models import indexed_text, path_to, visible_sources_sql
 from citations.passages import DropRule, Locator, PassageSource
 from citations.providers.languages import empty_words
 from citations.text.passage_text import PassageText, read
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
     @property
     def indexed_text(self) -> str:
         """The text that was embedded and indexed, as ``Chunk.indexed_text``."""
-        return f"{self.context}\n\n{self.text}" if self.context else self.text
+        return indexed_text(self.context, self.text)
 
     @property
     def locator(self) -> Locator:

@@ -1,16 +1,19 @@
-"""Fuse rankings, drop near-duplicates, and spread hits over sources. Pure."""
+"""Fuse rankings, drop near-duplicates, join neighbours, and spread hits over sources. Pure."""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from citations.passages import DropRule
+from citations.passages import DropRule, Locator
 
 LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
 K = TypeVar("K", bound=Hashable)
+
+MAX_JOINED: Final = 3  # chunks of one hit: more are no place to read, but a whole talk
 
 
 class FusedHit(NamedTuple, Generic[K]):
@@ -116,17 +119,25 @@ def deduplicate(texts: Sequence[Set[str]], threshold: float = 0.9) -> list[Uniqu
 
 
 def spread(
-    sources: Sequence[Hashable], is_likely: Sequence[bool], *, limit: int, most: int
+    sources: Sequence[Hashable],
+    is_likely: Sequence[bool],
+    *,
+    limit: int,
+    most: int,
+    nearest: int | None = None,
 ) -> tuple[list[int], dict[int, DropRule]]:
     """Choose ``limit`` of the hits that are given best first by their sources, in the same order;
     return also by which rule each of the others is left out.
 
     Likely hits come first, up to ``most`` of a source; where these are fewer, the best of the rest.
+    Where none is likely, ``nearest`` are chosen at most.
     """
+    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
+    if nearest is not None and nearest < limit and not any(is_likely):
+        limit, unlikely = nearest, DropRule.FLOOR
     counts: Counter[Hashable] = Counter()
     first: dict[int, DropRule] = {}
     rest: dict[int, DropRule] = {}
-    unlikely = DropRule.FLOOR if any(is_likely) else DropRule.LIMIT
     for index, (source, likely) in enumerate(zip(sources, is_likely, strict=True)):
         if likely and counts[source] < most:
             counts[source] += 1
@@ -136,3 +147,54 @@ def spread(
     ordered = [*first, *rest]
     left = {index: (first | rest)[index] for index in sorted(ordered[limit:])}
     return sorted(ordered[:limit]), left
+
+
+def fold(
+    sources: Sequence[Hashable], is_likely: Sequence[bool], *, most: int
+) -> list[DropRule | None]:
+    """Return by which rule each listed hit, best first, is folded away; None: it is in sight.
+
+    Hits beyond ``most`` of a source are, among the likely ones and among the others, and all others
+    where any is likely.
+    """
+    counts: Counter[tuple[Hashable, bool]] = Counter()
+    unlikely = DropRule.FLOOR if any(is_likely) else None
+    rules: list[DropRule | None] = []
+    for source, likely in zip(sources, is_likely, strict=True):
+        counts[source, likely] += 1
+        rule = None if likely else unlikely
+        rules.append(DropRule.SHARE if counts[source, likely] > most else rule)
+    return rules
+
+
+def join_neighbours(
+    places: Sequence[tuple[Hashable, int]], *, most: int = MAX_JOINED
+) -> list[tuple[int, ...]]:
+    """Group the hits at places (source and ordinal, best first) into runs of up to ``most``.
+
+    A hit joins the run beside it that has the better first hit, and links both where they are short
+    enough. Returns the indexes of the hits of each run, best first, runs by their best hit.
+    """
+    runs: dict[tuple[Hashable, int], list[int]] = {}
+    for index, (source, ordinal) in enumerate(places):
+        run = runs[source, ordinal] = [index]
+        beside = (runs.get((source, ordinal - 1)), runs.get((source, ordinal + 1)))
+        for other in sorted(filter(None, beside)):
+            if len(other) + len(run) <= most:
+                run = sorted([*run, *other])
+                runs |= {places[member]: run for member in run}
+    return sorted({tuple(run) for run in runs.values()})
+
+
+def apart(place: Locator, taken: Iterable[Locator]) -> Locator:
+    """Return the part of a place that none of these places of its source has: it begins where one
+    ends, or ends where one begins. What lies within one of them stays whole.
+    """
+    rest = place
+    for other in taken:
+        (first, last), (start, stop) = rest.span, other.span
+        if start <= first < stop < last:
+            rest = replace(rest, span=(stop, last), start=other.end)
+        elif first < start < last <= stop:
+            rest = replace(rest, span=(first, start), end=other.start)
+    return rest

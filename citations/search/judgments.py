@@ -97,11 +97,6 @@ def list_marks(
     if right is not None:
         marks = marks.filter(right=right)
     ordered = marks.select_related("source__collection").order_by("-updated_at", "-pk")
-    rows, following = page_of(ordered.annotate(chunk=_chunk_of_mark()), offset, limit)
-    return MarkPage(marks=rows, total=marks.count(), next=following)
-
-
-def _chunk_of_mark() -> Subquery:
     overlapping = Chunk.objects.filter(
         source=OuterRef("source"),
         span_start__lt=OuterRef("span_end"),
@@ -110,7 +105,9 @@ def _chunk_of_mark() -> Subquery:
     ends = (Least("span_end", OuterRef("span_end")), Greatest("span_start", OuterRef("span_start")))
     shared = ExpressionWrapper(ends[0] - ends[1], output_field=IntegerField())
     nearest = overlapping.annotate(shared=shared).order_by("-shared", "ordinal")
-    return Subquery(nearest.values("pk")[:1])
+    chunk_of_mark = Subquery(nearest.values("pk")[:1])
+    rows, following = page_of(ordered.annotate(chunk=chunk_of_mark), offset, limit)
+    return MarkPage(marks=rows, total=marks.count(), next=following)
 
 
 def normal(query: str) -> str:

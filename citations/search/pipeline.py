@@ -6,7 +6,6 @@ database queries does not depend on the number of results.
 
 from collections.abc import Sequence, Set
 from time import perf_counter
-from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
@@ -62,14 +61,6 @@ SPEAKER_NOTE = (
 )
 
 
-class _Ranking(NamedTuple):
-    """The hits in their final order; the stage and the note of a cross-encoder, if it was used."""
-
-    hits: list[RankedHit]
-    stages: tuple[Stage, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def search(
     scope: Scope,
     query: str,
@@ -83,7 +74,6 @@ def search(
     user: User | None = None,
     quick: bool = False,
     for_readers: bool = False,
-    most_of_source: int = MAX_LIMIT,
     space: EmbeddingSpace | None = None,
     shown: slice = slice(None),
     find: str = "",
@@ -97,11 +87,10 @@ def search(
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
     counts; what two hits share stands in the better one alone; and words that occur nowhere are
-    corrected in a ``suggestion``. A source has more than
-    ``most_of_source`` passages only where the others have no likely ones left. Of all passages, the
-    ``shown`` ones are returned, which are chosen from as many candidates as if there were no more.
-    ``explain`` says how scores came about, and why other hits are not
-    listed; ``find`` what became of one passage: see ``tracing.passage_named``.
+    corrected in a ``suggestion``; and the list has the room of ``selection.room_for_readers``. Of
+    all passages, the ``shown`` ones are returned, which are chosen from as many candidates as if
+    there were no more. ``explain`` says how scores came about, and why other hits are not listed;
+    ``find`` what became of one passage: see ``tracing.passage_named``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
@@ -126,23 +115,20 @@ def search(
     )
     started = perf_counter()
     result = candidates.find(request)
-    ranking = _ranking(request, result.hits)
-    every, deduplicated = timed(
-        DEDUPLICATE, lambda: selection.grouped(ranking.hits, joins=for_readers)
-    )
+    ranked, reranking, failed = _rank(request, result.hits)
+    every, deduplicated = timed(DEDUPLICATE, lambda: selection.grouped(ranked, joins=for_readers))
     likely = candidates.likely_chunks([group.best.hit for group in every], request.query.words)
-    groups, left = selection.spread(every, likely, limit=limit, most=most_of_source)
+    room = selection.ListRoom()
+    if for_readers:
+        is_one_source = len(filter.sources) == 1
+        room = selection.room_for_readers(limit=request.limit, is_one_source=is_one_source)
+    groups, left = selection.spread(every, likely, limit=limit, room=room)
     trace = SearchTrace(
-        request=request,
-        candidates=result,
-        ranked=ranking.hits,
-        groups=every,
-        listed=groups,
-        left=left,
+        request=request, candidates=result, ranked=ranked, groups=every, listed=groups, left=left
     )
     listed = selection.apart(groups[: shown.stop]) if for_readers else groups
     passages, enriched = timed(ENRICH, lambda: _enrich(request, listed[shown], likely))
-    stages = (*result.stages, *ranking.stages, deduplicated, enriched)
+    stages = (*result.stages, *reranking, deduplicated, enriched)
     suggestion = ""
     if for_readers and result.unknown:
         suggestion, spelled = timed(
@@ -158,7 +144,7 @@ def search(
     if candidates.is_by_words(stages) and not are_likely:
         floor = BY_WORDS_NOTE
     alone = SPEAKER_NOTE if filter.speakers and len(groups) < limit else ""
-    notes = (*(stage.note for stage in stages), *result.notes, *ranking.notes, floor, advice, alone)
+    notes = (*(stage.note for stage in stages), *result.notes, failed, floor, advice, alone)
     return Results(
         query=request.query.text,
         mode=request.mode,
@@ -168,7 +154,7 @@ def search(
         traced=trace.find(find) if find else None,
         stages=stages,
         notes=tuple(dict.fromkeys(note for note in notes if note)),
-        reranked=any(hit.rerank_score is not None for hit in ranking.hits),
+        reranked=any(hit.rerank_score is not None for hit in ranked),
         nothing_relevant=is_irrelevant,
         suggestion=suggestion,
         hypothesis=result.embedding.hypothesis if result.embedding else "",
@@ -210,24 +196,29 @@ def _suggestion(request: SearchRequest, unknown: Sequence[str]) -> str:
 # Re-rank
 
 
-def _ranking(request: SearchRequest, hits: list[CandidateHit]) -> _Ranking:
-    """Order the first candidates by the cross-encoder; without one, keep the judge's order."""
+def _rank(
+    request: SearchRequest, hits: list[CandidateHit]
+) -> tuple[list[RankedHit], list[Stage], str]:
+    """Order the first candidates by the cross-encoder; without one, keep the judge's order.
+
+    Return its stage, too, and a note if it failed.
+    """
     own = [RankedHit(hit, hit.score) for hit in hits]
     reranker = registry.reranker() if request.reranks else None
     if reranker is None:  # `kb doctor` and `kb models` say so
-        return _Ranking(own)
+        return own, [], ""
     first = hits[: conf.rerank_candidates()]
     texts = [hit.candidate.indexed_text for hit in first]
     try:
         scores, stage = timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
-        return _Ranking(own, notes=(f"The best passages were not read again: {error.text}",))
+        return own, [], f"The best passages were not read again: {error.text}"
     ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order
     least = ranked[-1].score if ranked else 1.0
     # Candidates that were not re-ranked come below the others, in the judge's order.
     below = [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
-    return _Ranking(ranked + below, (stage,))
+    return ranked + below, [stage], ""
 
 
 # Enrich
@@ -266,10 +257,11 @@ def _passage(
         score=group.best.score,
         relevance=group.best.hit.likelihood,
         is_likely=row.chunk in likely,
+        folded=group.folded,
         link=row.link(opens_at),
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,
-        spans=_marked_spans(row, request.query.words),
+        spans=tuple(row.read.marked(telling_words(request.query.words, row.language))),
         duplicates=tuple(
             NearDuplicate(
                 origin=other.origin, locator=other.locator, link=other.link(), similarity=similarity
@@ -292,10 +284,6 @@ def _part(row: Candidate, query: str) -> PassagePart:
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,
     )
-
-
-def _marked_spans(row: Candidate, words: str) -> tuple[tuple[int, int], ...]:
-    return tuple(row.read.marked(telling_words(words, row.language)))
 
 
 def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:

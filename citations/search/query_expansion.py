@@ -19,7 +19,6 @@ from citations.errors import ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
-from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
@@ -91,7 +90,17 @@ class QueryEmbedding:
         """Return the vectors, of length 1: the question's first."""
         if self._vectors is None:
             self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
-            self._vectors = self._await(self._embedding)
+            try:
+                embedded = self._embedding.result(EMBED_SECONDS)
+            except TooSlow:
+                self._embedding.cancel()
+                raise ModelServerError(
+                    f"The embedding model took more than {EMBED_SECONDS:g} seconds.",
+                    hint="Try again.",
+                ) from None
+            self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
+            finish("search", EMBED, milliseconds=embedded.milliseconds)
+            self._vectors = embedded.value
         return self._vectors
 
     def _expanded(self) -> list[str]:
@@ -101,34 +110,17 @@ class QueryEmbedding:
         try:
             expansion = self._expanding.result(HYDE_SECONDS)
             if expansion.value.hypothesis:
-                _pause.end()
+                pause.end()
         except TooSlow:
-            _pause.begin()
+            pause.begin()
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
-        finish("search", EXPAND, milliseconds=expansion.milliseconds)
-        self.stages.append(
-            Stage(
-                name=EXPAND,
-                milliseconds=expansion.milliseconds,
-                count=int(bool(self.hypothesis)),
-                note=expansion.value.note,
-            )
-        )
+        took, count = expansion.milliseconds, int(bool(self.hypothesis))
+        finish("search", EXPAND, milliseconds=took)
+        stage = Stage(name=EXPAND, milliseconds=took, count=count, note=expansion.value.note)
+        self.stages.append(stage)
         return [text for text in (self._question, self.hypothesis) if text]
-
-    def _await(self, embedding: "Future[_Timed[Vectors]]") -> Vectors:
-        try:
-            embedded = embedding.result(EMBED_SECONDS)
-        except TooSlow:
-            embedding.cancel()
-            raise ModelServerError(
-                f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again."
-            ) from None
-        self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
-        finish("search", EMBED, milliseconds=embedded.milliseconds)
-        return embedded.value
 
 
 class _Timed(NamedTuple, Generic[T]):
@@ -141,7 +133,7 @@ class _Expansion(NamedTuple):
     note: str = ""
 
 
-class _Pause:
+class Pause:
     """The time in which the language model of this process is not asked, as it was too slow.
 
     It doubles each time that the model is too slow again: one may have been loading, another never
@@ -169,32 +161,31 @@ class _Pause:
         return monotonic() < self._end
 
 
-_pause = _Pause()
+pause = Pause()
 
 # More threads than cores, because those of a remote model only wait.
 _executor = ThreadPoolExecutor(
     max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question"
 )
-_hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
+hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
 def _start_embedding(texts: Sequence[str], space: EmbeddingSpace) -> "Future[_Timed[Vectors]]":
-    return _executor.submit(_timed, lambda: _embed(texts, vector_space.embedder_of(space)))
+    def embed() -> Vectors:
+        embedder = vector_space.embedder_of(space)
+        if len(texts) == 1:
+            return embedder.embed_query(texts[0])[np.newaxis]  # which is cached
+        return embedder.embed_queries(texts)
 
-
-def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
-    """Return the vectors of texts, shape (n, dimensions)."""
-    if len(texts) == 1:
-        return embedder.embed_query(texts[0])[np.newaxis]  # which is cached
-    return embedder.embed_queries(texts)
+    return _executor.submit(_timed, embed)
 
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
     future: Future[_Timed[_Expansion]] = Future()
-    if _pause.lasts:
+    if pause.lasts:
         expansion = _Expansion(note=f"The language model was too slow before; {_INSTEAD}")
         future.set_result(_Timed(expansion, 0.0))
-    elif _hyde_turns.acquire(blocking=False):
+    elif hyde_turns.acquire(blocking=False):
         # A daemon thread, so that a hanging server cannot keep the process alive.
         threading.Thread(
             target=_settle,
@@ -213,7 +204,7 @@ def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
     except BaseException as error:  # noqa: BLE001  the waiting thread gets it
         future.set_exception(error)
     finally:
-        _hyde_turns.release()
+        hyde_turns.release()
 
 
 def _expand(question: str) -> _Expansion:

@@ -55,8 +55,10 @@ class SearchTrace:
         """Return what became of the passage of ``passage_named``. Raises as that does."""
         chunk = passage_named(self.request.scope, named)
         for number, group in enumerate(self.listed, start=1):
-            if group.best.hit.candidate.chunk == chunk.pk:
-                return self._traced(group.best.hit.candidate, number=number)
+            row = group.best.hit.candidate
+            if row.chunk == chunk.pk:
+                folded = DroppedRow(row, group.folded) if group.folded else None
+                return self._traced(row, folded, number=number)
         for dropped in self._dropped_rows():
             if dropped.row.chunk == chunk.pk:
                 return self._traced(dropped.row, dropped)

@@ -1,4 +1,4 @@
-"""Filters for positions, marked text, scores and notes."""
+"""Filters for positions, marked text, scores, notes, jobs with their sources, and shared links."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -18,16 +18,22 @@ from django.utils.translation import gettext_lazy, ngettext
 from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
-from citations.documents.table_headers import continue_tables
-from citations.ingest import pace
+from citations.documents.pages import continue_tables
+from citations.ingest.time_left import rounded
 from citations.lectures.cards import confidence, heading_path
-from citations.library import collection_contents
+from citations.library import collection_contents, sources
 from citations.library.item import KINDS
+from citations.library.sources import JobSources
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
+from citations.notebook import link_terms
+from citations.notebook.answers import AnswerRecord
+from citations.notebook.link_terms import LinkTerms
 from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource, printed_page
 from citations.providers.languages import empty_words
+from citations.readers.clips import cutter
+from citations.readers.markup.mathml import set_formulas
 from citations.readers.markup.rendering import render_note
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
@@ -36,7 +42,8 @@ from citations.reading.position import Position
 from citations.text.passage_text import read
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
-from transcripts.models import Collection
+from transcripts.models import Collection, Job
+from transcripts.models.jobs import state_text
 from transcripts.templatetags.transcripts import marked
 from transcripts.text.reading import cut_at_word
 from transcripts.text.timecodes import watch_url
@@ -49,6 +56,11 @@ register.filter(place)
 register.filter(page_place)
 register.filter(stored_place)
 register.filter(passage_place)
+register.filter("part_heading", sections.heading)  # of a question, without its context
+register.simple_tag(collection_contents.deleted_with)
+register.simple_tag(cutter.is_installed, name="can_cut_clips")
+register.simple_tag(formats.names, name="format_names")
+register.simple_tag(lambda: str(sections.UNANSWERED), name="unanswered")
 
 PREVIEW = 150  # characters of a passage on a card
 PREVIEW_TITLE = 90  # characters of a title in a link preview
@@ -64,18 +76,6 @@ class MarkedText(Protocol):
 
 
 @register.filter
-def part_heading(question: str) -> str:
-    """Return a question that was looked up, without its context."""
-    return sections.heading(question)
-
-
-@register.simple_tag
-def deleted_with(collection: Collection) -> list[str]:
-    """Write how much is deleted with a collection."""
-    return collection_contents.deleted_with(collection)
-
-
-@register.filter
 def earlier_question(question: str) -> str:
     """Return the question that another one, which refers to it, was looked up with."""
     return separated(question)[1]
@@ -84,7 +84,7 @@ def earlier_question(question: str) -> str:
 @register.filter
 def time_left(seconds: float) -> str:
     """Write how long work still takes, such as ``about 4 minutes left``."""
-    unit, count = pace.rounded(seconds)
+    unit, count = rounded(seconds)
     if not count:
         return _("less than a minute left")
     texts = {
@@ -93,12 +93,6 @@ def time_left(seconds: float) -> str:
         "day": ngettext("about a day left", "about %(count)s days left", count),
     }
     return texts[unit] % {"count": count}
-
-
-@register.simple_tag
-def unanswered() -> str:
-    """Return what stands under a question that the sources do not answer."""
-    return str(sections.UNANSWERED)
 
 
 @register.filter
@@ -156,7 +150,7 @@ def rendered(page: Page, marks: MarkedText) -> SafeString:
     """Sanitise the HTML of a page, mark the spans of its text, and continue its tables."""
     spans, labels = _spans_of(marks), _labels_of(marks)
     markup = below_title(sanitize(page.html))
-    marked_page = mark(markup, page.text, spans, labels)
+    marked_page = set_formulas(mark(markup, page.text, spans, labels))
     return mark_safe(continue_tables(page, marked_page))  # sanitised before
 
 
@@ -280,12 +274,6 @@ def shown_kind(origin: PassageSource) -> str:
     return source_models.shown_kind(origin.kind, origin.player)
 
 
-@register.simple_tag
-def format_names() -> str:
-    """Return the formats of documents that can be added."""
-    return formats.names()
-
-
 @register.filter
 def kind_name(kind: str) -> str:
     """Return the label of a kind of source, as ``shown_kind`` says it, or of an item."""
@@ -324,3 +312,44 @@ def shared_player(item: SharedItem, source: UUID, locator: Locator | None) -> di
         "original": video.youtube_id and watch_url(video.youtube_id, at_ms=locator.start),
         "is_alone": item.answer is None,
     }
+
+
+@register.simple_tag(takes_context=True)
+def sources_of(context: dict[str, Any], job: Job) -> JobSources:
+    """Return the sources of a job; a list of jobs finds those of all at once."""
+    known: dict[int, JobSources] = context.get("job_sources", {})
+    if job.pk in known:
+        return known[job.pk]
+    scope = context.get("scope") or context["request"].access
+    return sources.of_jobs(scope, [job])[job.pk]
+
+
+@register.filter
+def state_with(job: Job, sources: JobSources) -> str:
+    """Return the state of a job in words; documents that turned out unreadable are not read."""
+    failed = job.failure_count + len(sources.unreadable)
+    return state_text(job.kind, job.state, done=job.done, failed=failed)
+
+
+@register.filter
+def is_partial_with(job: Job, sources: JobSources) -> bool:
+    """Return whether a job is done, but for parts that failed, or documents that are unreadable."""
+    return job.is_partial or job.state == Job.State.DONE and bool(sources.unreadable)
+
+
+@register.simple_tag(takes_context=True)
+def terms_of_links(context: dict[str, Any], collection: Collection) -> LinkTerms:
+    """Return what keeps the reader of this page from sharing what a collection holds."""
+    request = context["request"]
+    return link_terms.of_collection(request.access, request.user, collection)
+
+
+@register.simple_tag(takes_context=True)
+def terms_of_answer(context: dict[str, Any], answer: AnswerRecord) -> LinkTerms:
+    """Return what keeps the reader of this page from sharing an answer."""
+    request = context["request"]
+    known: dict[UUID, LinkTerms] = request.__dict__.setdefault("terms_of_answers", {})
+    if answer.id not in known:
+        shown = [entry.answer for entry in context.get("answers", ())]  # all at once
+        known |= link_terms.of_answers(request.access, request.user, [*shown, answer])
+    return known[answer.id]

@@ -1,6 +1,6 @@
 """How hits and answers were found, in words: names of stages, and why a passage is a hit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -82,10 +82,6 @@ def dropped_for(results: Results, chunk: int) -> list[TracedHit]:
 @register.filter
 def bars(explanation: Explanation) -> list[Bar]:
     """Return what speaks for a passage, to be drawn."""
-    return list(_bars(explanation))
-
-
-def _bars(explanation: Explanation) -> Iterator[Bar]:
     signs = {sign.name: sign.value for sign in explanation.signs}
     names = {
         "words": _("Words"),
@@ -93,23 +89,17 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
         "closeness with neighbours": _("Meaning of the surrounding text"),
         "closeness of the source": _("The source as a whole"),
     }
-    if signs:
-        shown = (sign for sign in names if sign in signs)
-        yield from (Bar(names[sign], _percent(signs[sign])) for sign in shown)
-        return
+    shares = {name: signs[sign] for sign, name in names.items() if sign in signs}
     best = max((term.score for term in explanation.terms), default=0.0)
-    for term in explanation.terms[:MAX_WORDS] if best > 0 else ():
-        yield Bar(term.term, _percent(term.score / best))
+    if not signs and best > 0:
+        shares = {term.term: term.score / best for term in explanation.terms[:MAX_WORDS]}
+    return [Bar(name, round(100 * min(1.0, max(0.0, share)))) for name, share in shares.items()]
 
 
 def _is_near(explanation: Explanation) -> bool:
     """Tell whether its meaning is drawn as near; where no judge compared them, all are."""
     closeness = [sign.value for sign in explanation.signs if sign.name == "closeness"]
     return not explanation.signs or max(closeness, default=0.0) >= NEAR_SHARE
-
-
-def _percent(value: float) -> int:
-    return round(100 * min(1.0, max(0.0, value)))
 
 
 @register.filter

@@ -1,14 +1,15 @@
-"""The guide to a source, and the questions that sources answer."""
+"""The guide to a source, its outline, and the questions that sources answer."""
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from django import template
 
 from citations.guide import storage as guide_storage
 from citations.guide.storage import SuggestedQuestion
 from citations.models import Source
+from citations.outline import storage as outline_storage
 from transcripts.models import WorkerPulse
 
 register = template.Library()
@@ -47,3 +48,14 @@ def suggested_questions(
 ) -> dict[str, Any]:
     """Show questions that sources answer, to be asked by a click."""
     return {"suggested": suggested, "csrf_token": context.get("csrf_token")}
+
+
+FEW: Final = 40  # parts that come with the page
+
+
+@register.inclusion_tag("citations/_outline.html")
+def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
+    """Show the outline of a source, if it has one; many parts come when it is unfolded."""
+    outline = outline_storage.outline(source)
+    is_lazy = not is_open and len(outline.parts) > FEW
+    return {"source": source, "outline": outline, "is_open": is_open, "is_lazy": is_lazy}

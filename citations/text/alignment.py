@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-Span = tuple[int, int]
+from citations.text.sentences import Span
 
 
 def window(words: Sequence[str], tokens: Sequence[str]) -> Span:
@@ -45,7 +45,18 @@ def common(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]
                 below[index + 1] + 1 if others[index] == word else max(row[index + 1], below[index])
             )
         rows.append(row)
-    return list(_traced(words, others, rows[::-1]))
+    rows.reverse()
+    pairs: list[tuple[int, int]] = []
+    mine, its = 0, 0
+    while mine < len(words) and its < len(others):
+        if words[mine] == others[its]:
+            pairs.append((mine, its))
+            mine, its = mine + 1, its + 1
+        elif rows[mine + 1][its] >= rows[mine][its + 1]:
+            mine += 1
+        else:
+            its += 1
+    return pairs
 
 
 def gaps(pairs: Sequence[tuple[int, int]], start: Span, stop: Span) -> Iterator[tuple[Span, Span]]:
@@ -55,17 +66,3 @@ def gaps(pairs: Sequence[tuple[int, int]], start: Span, stop: Span) -> Iterator[
         if mine < next_mine or its < next_its:
             yield (mine, next_mine), (its, next_its)
         mine, its = next_mine + 1, next_its + 1
-
-
-def _traced(
-    words: Sequence[str], others: Sequence[str], rows: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, int]]:
-    mine, its = 0, 0
-    while mine < len(words) and its < len(others):
-        if words[mine] == others[its]:
-            yield mine, its
-            mine, its = mine + 1, its + 1
-        elif rows[mine + 1][its] >= rows[mine][its + 1]:
-            mine += 1
-        else:
-            its += 1

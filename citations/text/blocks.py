@@ -1,7 +1,11 @@
-"""The blocks of a source's text: what readers produce, and chunks and quotes are made from."""
+"""The blocks of a source's text, which readers produce, and the tables in it. Pure."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from citations.text.sentences import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +47,34 @@ def share_of_cue(start: int, end: int, position: int, length: int) -> int:
     ``end`` is that of the cue, or the start of the next one, which captions that roll show earlier.
     """
     return start + round(max(0, end - start) * min(1.0, max(0, position) / max(1, length)))
+
+
+_ROW: Final = re.compile(r"^[^\n|]*(?: \| ?[^\n|]*)+$", re.MULTILINE)
+
+
+class TableRow(NamedTuple):
+    """Where a row stands, and the cells of its table's header, the first row: () for the header
+    itself, and where it names no column but the first.
+    """
+
+    span: Span
+    text: str
+    header: tuple[str, ...]
+
+
+def table_rows(text: str, offset: int = 0) -> Iterator[TableRow]:
+    """Yield the rows of a text's tables, a line each, with bars between its cells; their spans
+    count from ``offset`` characters before it.
+
+    A table goes on below a break of pages, an empty line, with rows of as many cells.
+    """
+    header: tuple[str, ...] = ()
+    end, count = -1, 0
+    for row in _ROW.finditer(text):
+        cells = tuple(cell.strip() for cell in row[0].split("|"))
+        between = text[end : row.start()] if end >= 0 else ""
+        is_first = between != "\n" and (between != "\n\n" or len(cells) != count)
+        header = cells if is_first else header
+        span = (offset + row.start(), offset + row.end())
+        yield TableRow(span, row[0], () if is_first or not any(header[1:]) else header)
+        end, count = row.end(), len(cells)

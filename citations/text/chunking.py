@@ -53,17 +53,8 @@ def digest_of(blocks: Sequence[Block]) -> str:
     """Return the SHA-256 (hex) of everything chunks are made from, and of this code's version."""
     digest = hashlib.sha256(str(CHUNKING_VERSION).encode())
     for block in blocks:
-        row = (
-            block.text,
-            block.offset,
-            block.start,
-            block.end,
-            block.page,
-            block.heading,
-            block.boundary,
-            block.words,
-        )
-        digest.update(json.dumps(row).encode())
+        place = (block.text, block.offset, block.start, block.end, block.page)
+        digest.update(json.dumps((*place, block.heading, block.boundary, block.words)).encode())
     return digest.hexdigest()
 
 
@@ -97,12 +88,15 @@ def chunk(
     sections = _sections(text, blocks)
     if embed is not None:
         _find_breaks(text, sections, embed, percentile)
-    finder = _BlockFinder(blocks)
-    return [
-        finder.draft(text, span)
-        for section in sections
-        for span in _spans(text, section, target, overlap)
-    ]
+    full = [block for block in blocks if block.text]
+    offsets = [block.offset for block in full]
+    drafts: list[ChunkDraft] = []
+    for section in sections:
+        for start, stop in _spans(text, section, target, overlap):
+            first = full[bisect_right(offsets, start) - 1]
+            last = full[bisect_right(offsets, stop - 1) - 1]
+            drafts.append(_draft(text, (start, stop), first, last))
+    return drafts
 
 
 # Sections
@@ -123,16 +117,13 @@ class _Section:
 def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
     pauses = pauses_of(blocks)
     borders = sorted({0, len(text), *(block.offset for block in blocks if block.boundary)})
-    spans = (_trimmed(text, start, stop) for start, stop in pairwise(borders))
-    return [
-        _Section(_sentences(text, start, stop, pauses)) for start, stop in spans if start < stop
-    ]
-
-
-def _sentences(text: str, start: int, stop: int, pauses: Sequence[tuple[int, int]]) -> list[Span]:
-    own = pauses[bisect_left(pauses, (start, 0)) : bisect_left(pauses, (stop, 0))]
-    spans = split(text[start:stop], {offset - start: pause for offset, pause in own})
-    return [(start + first, start + last) for first, last in spans]
+    sections = []
+    for start, stop in (_trimmed(text, *border) for border in pairwise(borders)):
+        if start < stop:
+            own = pauses[bisect_left(pauses, (start, 0)) : bisect_left(pauses, (stop, 0))]
+            spans = split(text[start:stop], {offset - start: pause for offset, pause in own})
+            sections.append(_Section([(start + first, start + last) for first, last in spans]))
+    return sections
 
 
 # Pauses
@@ -170,25 +161,21 @@ def _pause_between(previous: Block, block: Block) -> int:
 
 
 def _find_breaks(text: str, sections: Sequence[_Section], embed: Embed, percentile: float) -> None:
-    windows = (window for section in sections for window in _windows(text, section.sentences))
+    windows = (
+        text[section.sentences[max(0, index - 1)][0] : following[1]].strip()
+        for section in sections
+        for index, following in enumerate([*section.sentences[1:], section.sentences[-1]])
+    )
     values = distances(windows, embed)
     gaps: list[tuple[float, _Section, int]] = []
     for section in sections:
         own = list(islice(values, len(section.sentences)))
-        gaps += (
-            (distance, section, stop)
-            for distance, (_, stop) in zip(own[:-1], section.sentences, strict=False)
-        )
+        ends = zip(own[:-1], section.sentences, strict=False)
+        gaps += ((distance, section, stop) for distance, (_, stop) in ends)
     threshold = nearest_rank([distance for distance, _, _ in gaps], percentile)
     for distance, section, stop in gaps:
         if distance > threshold:
             section.breaks.add(stop)
-
-
-def _windows(text: str, sentences: Sequence[Span]) -> Iterator[str]:
-    last = len(sentences) - 1
-    for index in range(last + 1):
-        yield text[sentences[max(0, index - 1)][0] : sentences[min(index + 1, last)][1]].strip()
 
 
 # Sizes
@@ -222,17 +209,18 @@ def _stop(section: _Section, first: int, start: int, target: int) -> int:
         if sentences[index][1] - start >= MIN_SIZE * target
         and not 0 < section.stop - sentences[index][1] < CRUMB * target
     ]
+
+    def cost(index: int) -> float:
+        """Rate an end by its distance from the target; every breakpoint beats every other end."""
+        stop = sentences[index][1]
+        is_break = stop == section.stop or stop in section.breaks
+        return abs(stop - start - target) / target + (0 if is_break else 1)
+
     if fit:
-        return 1 + min(fit, key=lambda index: _cost(section, sentences[index][1], start, target))
+        return 1 + min(fit, key=cost)
     if section.stop - start <= (MAX_SIZE + CRUMB) * target:
         return len(sentences)
     return 1 + max(near, default=first)
-
-
-def _cost(section: _Section, stop: int, start: int, target: int) -> float:
-    """Rate an end by its distance from the target; every breakpoint beats every other end."""
-    is_break = stop == section.stop or stop in section.breaks
-    return abs(stop - start - target) / target + (0 if is_break else 1)
 
 
 def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, floor: int) -> int:
@@ -267,51 +255,31 @@ def _trimmed(text: str, start: int, stop: int) -> Span:
 LONG_CUE = 30_000  # ms
 
 
-class _BlockFinder:
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self._blocks = [block for block in blocks if block.text]
-        self._offsets = [block.offset for block in self._blocks]
-
-    def draft(self, text: str, span: Span) -> ChunkDraft:
-        first, last = self._block(span[0]), self._block(span[1] - 1)
-        start, end = _start(first, span[0]), _end(last, span[1])
-        return ChunkDraft(
-            text=text[span[0] : span[1]],
-            span_start=span[0],
-            span_end=span[1],
-            start=start,
-            end=end if start is None or end is None else max(start, end),
-            page=first.page,
-            last_page=last.page,
-            heading=first.heading,
-        )
-
-    def _block(self, position: int) -> Block:
-        return self._blocks[bisect_right(self._offsets, position) - 1]
+def _draft(text: str, span: Span, first: Block, last: Block) -> ChunkDraft:
+    # When the first character is said, or the last known time before it; and when all before the
+    # last one has been said, or the next known time.
+    spoken = bisect_right(first.words, span[0], key=itemgetter(0))
+    start = first.words[spoken - 1][1] if spoken else _interpolated(first, span[0], first.start)
+    spoken = bisect_right(last.words, span[1] - 1, key=itemgetter(0))
+    end = _interpolated(last, span[1], last.end)
+    end = last.words[spoken][1] if spoken < len(last.words) else end
+    return ChunkDraft(
+        text=text[span[0] : span[1]],
+        span_start=span[0],
+        span_end=span[1],
+        start=start,
+        end=end if start is None or end is None else max(start, end),
+        page=first.page,
+        last_page=last.page,
+        heading=first.heading,
+    )
 
 
-def _start(block: Block, position: int) -> int | None:
-    """Return when (ms) the character at ``position`` is said, or the last known time before it."""
-    spoken = bisect_right(block.words, position, key=itemgetter(0))
-    if spoken:
-        return block.words[spoken - 1][1]
-    return _interpolated(block, position) if not block.words and _is_long(block) else block.start
-
-
-def _end(block: Block, position: int) -> int | None:
-    """Return when (ms) all before ``position`` has been said, or the next known time."""
-    spoken = bisect_right(block.words, position - 1, key=itemgetter(0))
-    if spoken < len(block.words):
-        return block.words[spoken][1]
-    return _interpolated(block, position) if not block.words and _is_long(block) else block.end
-
-
-def _is_long(block: Block) -> bool:
-    return block.start is not None and block.end is not None and block.end - block.start > LONG_CUE
-
-
-def _interpolated(block: Block, position: int) -> int:
-    start, end = block.start or 0, block.end or 0
+def _interpolated(block: Block, position: int, otherwise: int | None) -> int | None:
+    """Return a time within a long cue without times of words."""
+    start, end = block.start, block.end
+    if block.words or start is None or end is None or end - start <= LONG_CUE:
+        return otherwise
     return start + (end - start) * (position - block.offset) // len(block.text)
 
 

@@ -14,10 +14,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.text.content_words import FEW_WORDS, Words, currency, rarity, words_of
-from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, is_punctuated
 from citations.text.statements import DEPENDENT, is_whole, standing, without_lead
+from citations.text.words import FEW_WORDS, FunctionWords, Words, currency, rarity, words_of
 
 # By level: the number of sentences, and of their characters.
 GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
@@ -86,31 +85,17 @@ def weigh(
         word for passage in passages for word in {word for row in passage for word in row.words}
     )
     counts = Counter(word for passage in passages for row in passage for word in row.words)
-    rows = [row for passage in passages for row in passage]
-    has_stops = is_punctuated(row.text for row in rows)
+    has_stops = is_punctuated(row.text for passage in passages for row in passage)
     rarities = {word: rarity(count, len(passages)) for word, count in spread.items()}
 
-    def standing_of(row: Sentence) -> float:
+    def weighed(row: Sentence) -> Sentence:
         is_cut = has_stops and not row.is_whole
-        return DEPENDENT if is_cut else standing(row.text, function_words)
+        alone = DEPENDENT if is_cut else standing(row.text, function_words)
+        repeated = sum(min(1.0, (counts[word] - 1) / OFTEN) for word in row.words)
+        relevance = ASIDE + (1 - ASIDE) * repeated / (len(row.words) or 1)
+        return replace(row, length=_length(row.words, rarities), fitness=relevance * alone)
 
-    return rarities, [
-        [
-            replace(
-                row,
-                length=_length(row.words, rarities),
-                fitness=_relevance(row.words, counts) * standing_of(row),
-            )
-            for row in passage
-        ]
-        for passage in passages
-    ]
-
-
-def _relevance(words: Words, counts: Mapping[str, int]) -> float:
-    """Return the share of a sentence's words that its source repeats, and at least ``ASIDE``."""
-    repeated = sum(min(1.0, (counts[word] - 1) / OFTEN) for word in words)
-    return ASIDE + (1 - ASIDE) * repeated / (len(words) or 1)
+    return rarities, [[weighed(row) for row in passage] for passage in passages]
 
 
 def gist(
@@ -133,8 +118,9 @@ def gist(
     weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
     openings = [sentence for sentence in introduction if sentence.fitness >= FIT]
     rates = rate(openings) if rate else [currency(sentence.words, words) for sentence in openings]
-    ranked = sorted(zip(rates, openings, strict=True), key=_by_fitness, reverse=True)
-    chosen = [sentence for _, sentence in ranked[:1]]
+    rated = zip(rates, openings, strict=True)
+    fittest = max(rated, key=lambda pair: pair[0] * pair[1].fitness, default=None)
+    chosen = [fittest[1]] if fittest else []
     begin = chosen[0].start + 1 if chosen else 0
     candidates = [
         sentence for sentence in sentences if sentence.fitness >= FIT and sentence.start >= begin
@@ -142,47 +128,30 @@ def gist(
     if not candidates and not chosen:
         return Gist(sentences=(max(sentences, key=lambda sentence: _worth(sentence, weights)),))
     worth = {sentence.start: _worth(sentence, weights) for sentence in candidates}
-    likeness = {sentence.start: _likeness(sentence, chosen, rarity) for sentence in candidates}
+    likeness = dict.fromkeys(worth, 0.0)
     least = WORTHWHILE * max(worth.values(), default=0.0) if level < max(GISTS) else 0.0
+
+    def gain(sentence: Sentence) -> float:
+        alike = max((_cosine(sentence, other, rarity) for other in chosen[-1:]), default=0.0)
+        likeness[sentence.start] = max(likeness[sentence.start], alike)
+        return (1 - DIVERSITY) * worth[sentence.start] - DIVERSITY * likeness[sentence.start]
+
     while candidates and len(chosen) < most:
-        best = max(
-            candidates, key=lambda sentence: _gain(worth[sentence.start], likeness[sentence.start])
-        )
+        best = max(candidates, key=gain)
         room -= len(best.text)
         if chosen and (room < 0 or worth[best.start] < least):
             break
         chosen.append(best)
         candidates.remove(best)
-        for sentence in candidates:
-            likeness[sentence.start] = max(
-                likeness[sentence.start], _likeness(sentence, [best], rarity)
-            )
     return Gist(sentences=tuple(sorted(chosen, key=lambda sentence: sentence.start)))
-
-
-def _gain(worth: float, likeness: float) -> float:
-    return (1 - DIVERSITY) * worth - DIVERSITY * likeness
-
-
-def _likeness(sentence: Sentence, others: Sequence[Sentence], rarity: Mapping[str, float]) -> float:
-    return max((_cosine(sentence, other, rarity) for other in others), default=0.0)
 
 
 def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
     """Rate a sentence by its closeness to the whole; short and very long ones rate lower."""
     product = sum(count * weights.get(word, 0.0) for word, count in sentence.words.items())
     closeness = product / (sentence.length or 1.0)
-    return (
-        closeness
-        * sentence.fitness
-        * min(1.0, len(sentence.words) / FEW_WORDS)
-        * min(1.0, LONG_SENTENCE / len(sentence.text))
-    )
-
-
-def _by_fitness(rated: tuple[float, Sentence]) -> float:
-    rate, sentence = rated
-    return rate * sentence.fitness
+    shortness = min(1.0, len(sentence.words) / FEW_WORDS)
+    return closeness * sentence.fitness * shortness * min(1.0, LONG_SENTENCE / len(sentence.text))
 
 
 def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) -> float:
@@ -209,6 +178,5 @@ def centrality(texts: Sequence[str], *, whole: Vectors, title: str, embed: Embed
     rows = np.stack(list(embed([*texts, *([title] if title else [])])))
     sentences, heading = rows[: len(texts)], rows[len(texts) :]
     weight = np.maximum(0, heading @ whole).sum()
-    return [
-        float(rate) for rate in sentences @ whole + weight * (sentences @ heading.T).sum(axis=1)
-    ]
+    rates = sentences @ whole + weight * (sentences @ heading.T).sum(axis=1)
+    return [float(rate) for rate in rates]

@@ -1,15 +1,16 @@
 """Where the words and quoted phrases of a search occur in a text: as they are typed, at the
-beginning of words, or in other forms. Pure.
+beginning of words, or in other forms; and which of its sentences have several. Pure.
 """
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from citations.text.sentences import Span, split
 from transcripts.text.stemming import stem
 from transcripts.text.tokenizer import is_unspaced, tokenize
-
-Span = tuple[int, int]  # characters [first, last)
 
 MAX_TERMS: Final = 10  # words and phrases of a search
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
@@ -53,14 +54,15 @@ def phrase_of(query: str, stops: Collection[str] = ()) -> SearchTerm | None:
 
 
 def _parts(query: str) -> list[tuple[str, str]]:
-    """Return the quoted phrases and the other words of a search; one of both is empty."""
-    return [(quoted, _bare(word)) for quoted, word in _PARTS.findall(query)]
-
-
-def _bare(word: str) -> str:
-    """Return a word without the punctuation and the brackets around it."""
-    bare = word.strip("?!.,;:…").lstrip("([{")
-    return bare if any(bracket in bare for bracket in "([{") else bare.rstrip(")]}")
+    """Return the quoted phrases and the other words of a search; one of both is empty. Words lose
+    the punctuation and the brackets around them.
+    """
+    parts = []
+    for quoted, word in _PARTS.findall(query):
+        bare = word.strip("?!.,;:…").lstrip("([{")
+        is_call = any(bracket in bare for bracket in "([{")  # “f(x)” keeps its bracket
+        parts.append((quoted, bare if is_call else bare.rstrip(")]}")))
+    return parts
 
 
 def _is_empty(word: str, stops: Collection[str]) -> bool:
@@ -108,7 +110,12 @@ def find_runs(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
     of_run: set[int | None] = set()
     for match in _matches(text, terms):
         first, last = match.span()
-        if runs and match.lastindex not in of_run and _are_beside(text, runs[-1][1], first):
+        end = runs[-1][1] if runs else -1
+        # Within a word only where the script has no blanks.
+        is_beside = (
+            is_unspaced(text[first]) if end == first else _BETWEEN.fullmatch(text, end, first)
+        )
+        if runs and match.lastindex not in of_run and is_beside:
             runs[-1] = (runs[-1][0], last)
         else:
             runs.append((first, last))
@@ -124,12 +131,6 @@ def _matches(text: str, terms: Sequence[SearchTerm]) -> Iterator[re.Match[str]]:
     yield from re.finditer(pattern, text, re.IGNORECASE) if terms else ()
 
 
-def _are_beside(text: str, end: int, first: int) -> bool:
-    if end == first:  # within a word, unless the script has no blanks
-        return is_unspaced(text[first])
-    return _BETWEEN.fullmatch(text, end, first) is not None
-
-
 def _spelt(word: str) -> str:
     """Return the pattern of a word with any of the apostrophes."""
     return APOSTROPHE.sub("['’‘ʼ]", re.escape(word))
@@ -141,3 +142,43 @@ def _border(text: str) -> str:
     """
     first = text[0]
     return r"(?<!\w)" if (first.isalnum() or first == "_") and not is_unspaced(first) else ""
+
+
+Place = tuple[Span, ...]  # the words that are marked together
+
+
+def places(text: str, terms: Sequence[SearchTerm], *, fewest: int = 1) -> list[Place]:
+    """Return the sentences with at least ``fewest`` of the terms, by their words; of 1, each word
+    is a place of its own.
+    """
+    if fewest <= 1:
+        return [(span,) for span in find_runs(text, terms)]
+    return [
+        tuple((first + start, first + stop) for start, stop in find_runs(text[first:last], terms))
+        for (first, last), count in sorted(_counts(text, terms, fewest).items())
+        if count >= fewest
+    ]
+
+
+def most_together(texts: Iterable[str], terms: Sequence[SearchTerm]) -> int:
+    """Return how many of the terms a sentence of the texts has at most."""
+    most = 0
+    for text in texts:
+        most = max([most, *_counts(text, terms, most + 1).values()])
+    return most
+
+
+def _counts(text: str, terms: Sequence[SearchTerm], fewest: int) -> Counter[Span]:
+    """Return how many of the terms each sentence has that has one; none if the whole text has less
+    than ``fewest``.
+    """
+    every = [[first for first, _ in find(text, [term])] for term in terms]
+    if sum(map(bool, every)) < fewest:
+        return Counter()
+    spans = split(text)
+    borders = [first for first, _ in spans]
+    return Counter(
+        spans[number]
+        for starts in every
+        for number in {max(0, bisect_right(borders, start) - 1) for start in starts}
+    )

@@ -15,9 +15,8 @@ from itertools import chain, repeat, zip_longest
 from os.path import commonprefix
 from typing import Final, NamedTuple, TypeAlias
 
-from citations.text.content_words import FILLERS, rarity
-from citations.text.function_words import FunctionWords
 from citations.text.speakers import LABEL
+from citations.text.words import FILLERS, FunctionWords, rarity
 from transcripts.text.stemming import stem
 
 MAX_WORDS: Final = 4  # content words of a phrase
@@ -93,17 +92,20 @@ class Wording:
         self._grammar = function_words
         self._empty = stops | function_words.general
         self._known: dict[str, tuple[str, bool]] = {}  # folded words by their forms
-        self._spread: Counter[str] = Counter()
         self._nominal: Counter[str] = Counter()
         self._verbal: Counter[str] = Counter()
+        self._spread = self._texts_with_words(texts)
+        self._others, self._elsewhere = len(others), self._texts_with_words(others)
         for text in texts:
-            tokens = list(self._tokens(text))
-            self._spread.update({token.word for token in tokens if token.is_content})
-            self._count_places(tokens)
-        self._elsewhere: Counter[str] = Counter()
-        self._others = len(others)
-        for text in others:
-            self._elsewhere.update({token.word for token in self._tokens(text) if token.is_content})
+            self._count_places(list(self._tokens(text)))
+
+    def _texts_with_words(self, texts: Iterable[str]) -> Counter[str]:
+        """Count the texts that have each content word."""
+        return Counter(
+            word
+            for text in texts
+            for word in {token.word for token in self._tokens(text) if token.is_content}
+        )
 
     def _rarity(self, word: str) -> float:
         """Return how rare a word is in other sources, above 0 to 1."""
@@ -164,15 +166,18 @@ class Wording:
         }
         phrases = list(self._phrases(text, tokens))
         repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
-        rated = [
-            (
-                self._worth(phrase, weights) * (KNOWN if self._stems(phrase) in earlier else 1),
-                phrase,
-            )
-            for phrase in repeated or phrases  # a phrase that is said once is hardly the subject
-        ]
+        rated: list[tuple[float, _Phrase]] = []
+        for phrase in repeated or phrases:  # a phrase that is said once is hardly the subject
+            worth = self._worth(phrase, weights)
+            rated.append((worth * (KNOWN if self._stems(phrase) in earlier else 1), phrase))
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
-        return _compared(rated[:COMPARED], compare) if compare and rated else rated
+        if compare and rated:  # also by how near their meaning is to that of their section
+            rated = rated[:COMPARED]
+            cosines = compare([phrase.form for _, phrase in rated])
+            near = zip(rated, cosines, strict=True)
+            rated = [(worth * math.exp(NEARNESS * cosine), own) for (worth, own), cosine in near]
+            rated.sort(key=lambda pair: (-pair[0], pair[1].words))
+        return rated
 
     def _worth(self, phrase: _Phrase, weights: Mapping[str, float]) -> float:
         content = [word for word in phrase.words if word in weights]
@@ -195,10 +200,14 @@ class Wording:
         for first, last in self._runs(tokens):
             words = tuple(token.word for token in tokens[first:last])
             phrase = phrases.setdefault(words, _Phrase(words=words, first=first / len(tokens)))
-            phrase.forms[_flat(text[tokens[first].start : tokens[last - 1].stop])] += 1
+            written = text[tokens[first].start : tokens[last - 1].stop]
+            phrase.forms[" ".join(written.split())] += 1
             follows = first > 0 and tokens[first - 1].is_content
             phrase.free += not follows and not (last < len(tokens) and tokens[last].is_content)
-            phrase.announced += self._is_announced(tokens, first)
+            before = [token.word for token in tokens[max(0, first - 2) : first]]
+            if before and before[-1] in self._grammar.nominal - self._grammar.about:
+                before.pop()
+            phrase.announced += bool(before) and before[-1] in self._grammar.about
         return phrases.values()
 
     def _runs(self, tokens: list[_Token]) -> Iterator[tuple[int, int]]:
@@ -216,40 +225,19 @@ class Wording:
                 elif tokens[last].word not in self._grammar.joins:
                     break
 
-    def _is_announced(self, tokens: list[_Token], first: int) -> bool:
-        before = [token.word for token in tokens[max(0, first - 2) : first]]
-        if before and before[-1] in self._grammar.nominal - self._grammar.about:
-            before.pop()
-        return bool(before) and before[-1] in self._grammar.about
-
     def _tokens(self, text: str) -> Iterator[_Token]:
         spoken = LABEL.sub(lambda match: ":".rjust(len(match[0])), text)
         spoken = _REMARK.sub(lambda match: ".".rjust(len(match[0])), spoken)
         for match in _TOKEN.finditer(spoken):
             form = match[0]
-            if form not in self._known:
+            if form not in self._known:  # an identifier such as “X_0” names little
                 word = _GENITIVE.sub("", form.casefold())
-                self._known[form] = word, self._is_content(word, form)
+                is_acronym = len(form) > 1 and form.isalpha() and form.isupper()
+                is_content = (is_acronym or MIN_LETTERS <= len(word) <= MAX_LETTERS) and not (
+                    word in self._empty or word in FILLERS or word[0].isdigit() or "_" in word
+                )
+                self._known[form] = word, is_content
             yield _Token(self._known[form][0], *match.span(), self._known[form][1])
-
-    def _is_content(self, word: str, form: str) -> bool:
-        """Tell whether a word can name something; an identifier such as “X_0” names little."""
-        return (
-            MIN_LETTERS <= len(word) <= MAX_LETTERS
-            or (len(form) > 1 and form.isalpha() and form.isupper())
-        ) and not (word in self._empty or word in FILLERS or word[0].isdigit() or "_" in word)
-
-
-def _compared(
-    rated: Sequence[tuple[float, _Phrase]], compare: Cosines
-) -> list[tuple[float, _Phrase]]:
-    """Rate phrases also by how near their meaning is to that of their section."""
-    cosines = compare([phrase.form for _, phrase in rated])
-    near = [
-        (worth * math.exp(NEARNESS * cosine), phrase)
-        for (worth, phrase), cosine in zip(rated, cosines, strict=True)
-    ]
-    return sorted(near, key=lambda pair: (-pair[0], pair[1].words))
 
 
 def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
@@ -259,7 +247,3 @@ def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
         for mine in phrase.words
         for its in other.words
     )
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

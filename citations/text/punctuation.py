@@ -40,32 +40,21 @@ def punctuated(cues: Sequence[Cue], words: Sequence[SpokenWord], marks: Sequence
     so does the English “I”.
     """
     result = list(cues)
-    begins = [True, *map(bool, marks)]
-    capitals = (
-        begins_sentence or _is_pronoun(word)
-        for word, begins_sentence in zip(words, begins, strict=False)
-    )
-    rows = zip(words, marks, capitals, strict=True)
+    begins = [True, *map(bool, marks)][: len(marks)]
+    rows = zip(words, marks, begins, strict=True)
     for number, members in groupby(rows, key=lambda row: row[0].cue):
-        result[number] = _punctuated(cues[number], list(members))
+        cue, text, position, capitals = cues[number], "", 0, set[int]()
+        for word, mark, begins_sentence in members:
+            said = cue.text[word.first : word.last]
+            # “i”, and “i'm”, but not the letter in “i-th”.
+            if begins_sentence or (word.is_free and word.text.partition("'")[0] == "i"):
+                capitals.add(word.first)
+                said = _capitalised(said)
+            text += cue.text[position : word.first] + said + mark
+            position = word.last
+        timed = tuple(_timed(cue, capitals))
+        result[number] = replace(cue, text=text + cue.text[position:], words=timed)
     return result
-
-
-def _is_pronoun(word: SpokenWord) -> bool:
-    """Tell “i”, and “i'm”, from other words and from the letter in “i-th”."""
-    return word.is_free and word.text.partition("'")[0] == "i"
-
-
-def _punctuated(cue: Cue, rows: Sequence[tuple[SpokenWord, str, bool]]) -> Cue:
-    capitals = {word.first for word, _, has_capital in rows if has_capital}
-    text, position = "", 0
-    for word, mark, has_capital in rows:
-        said = cue.text[word.first : word.last]
-        text += cue.text[position : word.first] + (_capitalised(said) if has_capital else said)
-        text += mark
-        position = word.last
-    timed = tuple(_timed(cue, capitals))
-    return replace(cue, text=text + cue.text[position:], words=timed)
 
 
 def _timed(cue: Cue, capitals: set[int]) -> Iterator[Word]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-from transcripts.text.speakers import LOWER
+from transcripts.text.cues import LOWER
 
 MIN_TURNS: Final = 2  # turns of each of two speakers: a word before colons names nobody
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”, “MAN #2:”. Another word before a full stop ends the sentence
@@ -88,13 +88,8 @@ def _labels(text: str, cues: Sequence[int] = ()) -> Iterator[SpeakerTurn]:
         start, stop = match.start(), max(match.end(2), match.end(3))
         is_whole = start >= end and bisect_right(cues, start) >= bisect_left(cues, stop)
         name = (match[2] or match[3] or "") if is_whole else ""
-        if match["turn"] or (name and _may_begin(text, start, cues)):
+        before = text[max(0, start - 2) : start].rstrip()
+        begins_cue = bisect_left(cues, start) < bisect_right(cues, start)
+        if match["turn"] or (name and (begins_cue or not before or before[-1] in _END)):
             yield SpeakerTurn(start, name)
             end = max(end, stop)
-
-
-def _may_begin(text: str, start: int, cues: Sequence[int]) -> bool:
-    """Tell whether a sentence or a cue may begin at a character."""
-    before = text[max(0, start - 2) : start].rstrip()
-    begins_cue = bisect_left(cues, start) < bisect_right(cues, start)
-    return begins_cue or not before or before[-1] in _END

@@ -11,10 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from citations.text import sentences
-from citations.text.content_words import FILLERS, Words, currency, words_of
-from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated
 from citations.text.speakers import LABEL
+from citations.text.words import FILLERS, FunctionWords, Words, currency, words_of
 
 DEPENDENT: Final = 0.2  # rating of a sentence that cannot be understood alone
 POINTING: Final = 0.15  # what each pronoun costs that points at something said elsewhere
@@ -87,11 +86,9 @@ def points_back(sentence: str, function_words: FunctionWords) -> bool:
 
 def is_aside(sentence: str) -> bool:
     """Tell whether a sentence asks, announces, describes a sound, or has several speakers."""
-    is_sound = sentence.startswith(("(", "[", "♪"))
+    is_sound = sentence.startswith(("(", "[", "♪")) or len(sentence) < MIN_LENGTH
     is_open = asks(sentence) or sentence.endswith((":", "…", "...", "--", "—"))
-    return (
-        is_sound or is_open or len(sentence) < MIN_LENGTH or bool(_LATER_SPEAKER.search(sentence))
-    )
+    return is_sound or is_open or _LATER_SPEAKER.search(sentence) is not None
 
 
 def is_exercise(text: str) -> bool:
@@ -226,18 +223,22 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
         said = text[sound.end() if sound else first : last].strip()
         said = without_lead(said, function_words.leading)
         start = text.find(said, first, last) if said else -1
-        if start >= 0 and _is_plain(said, function_words):
-            statements.append(
-                Statement(
-                    text=said,
-                    first=start,
-                    last=start + len(said),
-                    standing=standing(said, function_words),
-                    words=words_of(said, stops),
-                    commands=_commands(said, verbs, stops),
-                    is_given=_is_given(start + len(said), starts, tasks),
-                )
-            )
+        if start < 0 or not _is_plain(said, function_words):
+            continue
+        words = [part.split()[0].casefold() for part in said.split(",") if part.strip()]
+        commands = not (verbs.isdisjoint(words[:1]) and (verbs - stops).isdisjoint(words[1:]))
+        place = bisect_left(starts, start + len(said))
+        later = starts[place : place + TASK]
+        statement = Statement(
+            text=said,
+            first=start,
+            last=start + len(said),
+            standing=standing(said, function_words),
+            words=words_of(said, stops),
+            commands=commands,
+            is_given=bool(later) and bisect_left(tasks, later[0]) < bisect_right(tasks, later[-1]),
+        )
+        statements.append(statement)
     return SourceSentences(text=text, statements=tuple(statements), counts=words_of(text, stops))
 
 
@@ -252,22 +253,10 @@ def _whole(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         is_open = not is_closed and "\n" not in sentence[-2:]
 
 
-def _is_given(last: int, starts: Sequence[int], tasks: Sequence[int]) -> bool:
-    """Tell whether one of the ``TASK`` sentences after a character is a task."""
-    place = bisect_left(starts, last)
-    later = starts[place : place + TASK]
-    return bool(later) and bisect_left(tasks, later[0]) < bisect_right(tasks, later[-1])
-
-
 def _is_task(sentence: str, verbs: Set[str]) -> bool:
     """Tell whether a sentence asks, or begins with what its reader is to do."""
     words = _WORD.findall(sentence[:TASK_WORD])
     return asks(sentence) or (bool(words) and words[0].casefold() in verbs)
-
-
-def _commands(said: str, verbs: Set[str], stops: frozenset[str]) -> bool:
-    words = [part.split()[0].casefold() for part in said.split(",") if part.strip()]
-    return not verbs.isdisjoint(words[:1]) or not (verbs - stops).isdisjoint(words[1:])
 
 
 def _verbs(text: str, function_words: FunctionWords) -> set[str]:

@@ -1,5 +1,6 @@
 """Create and store the missing vectors of a space, batch by batch."""
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -8,10 +9,19 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations.models import Embedding, EmbeddingSpace, SpaceState, keep_switch_out
+from citations.models import Embedding, EmbeddingSpace, SpaceState, indexed_text, keep_switch_out
 from citations.providers.embedding import Embedder
+from citations.vectors.space import INDEXED_FROM, indexed_expression
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 
 BATCH = 128  # texts of one call, and vectors of one transaction: what a kill may cost
+
+logger = logging.getLogger(__name__)
+
+NEIGHBOURS, BREADTH = 16, 64  # m and ef_construction; more costs much time for little recall
+BYTES_PER_ROW = 450  # of memory besides the vector, while the index is built
+MIN_MEMORY, MAX_MEMORY = 64, 2_048  # MB
 
 
 class MissingEmbedding(NamedTuple):
@@ -38,7 +48,7 @@ def missing(
             {"space": space.pk, "source": source, "after": after, "limit": limit},
         )
         return [
-            MissingEmbedding(chunk, of, bytes(digest), f"{context}\n\n{text}" if context else text)
+            MissingEmbedding(chunk, of, bytes(digest), indexed_text(context, text))
             for chunk, of, digest, context, text in cursor.fetchall()
         ]
 
@@ -142,3 +152,65 @@ _COPY = f"""
     ON CONFLICT (chunk_id, space_id)
         DO UPDATE SET digest = excluded.digest, vector = excluded.vector
 """
+
+
+def ensure_index(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
+    """Build the index of a space of more than ``rows`` vectors if it is missing.
+
+    Return whether it was built. Searches and ingests continue meanwhile. An index that a killed
+    process left incomplete is dropped first. Outside of tests, do not call it in a transaction.
+    """
+    embeddings = Embedding.objects.filter(space=space).order_by()
+    if has_index(space) or not embeddings[rows:].exists():
+        return False
+    with locks.hold(Lock.HNSW_INDEX) as is_held:
+        if not is_held or has_index(space):
+            return False
+        drop_index(space)
+        logger.info("Building the index of %s.", space)
+        _build_index(space)
+    return True
+
+
+def drop_index(space: EmbeddingSpace) -> None:
+    """Drop the index of a space, if it has one."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX {_concurrently()} IF EXISTS {space.index_name}")
+
+
+def has_index(space: EmbeddingSpace) -> bool:
+    """Return whether a space has a complete index."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [space.index_name]
+        )
+        row = cursor.fetchone()
+        return bool(row and row[0])
+
+
+def _build_index(space: EmbeddingSpace) -> None:
+    sql = f"""
+        CREATE INDEX {_concurrently()} {space.index_name} ON citations_embedding
+        USING hnsw (({indexed_expression(space)}) halfvec_cosine_ops)
+        WITH (m = {NEIGHBOURS}, ef_construction = {BREADTH})
+        WHERE space_id = {space.pk:d}
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('maintenance_work_mem', %s, false)", [f"{_memory(space)}MB"]
+        )
+        try:
+            cursor.execute(sql)
+        finally:
+            cursor.execute("RESET maintenance_work_mem")
+
+
+def _concurrently() -> str:
+    return "" if connection.in_atomic_block else "CONCURRENTLY"
+
+
+def _memory(space: EmbeddingSpace) -> int:
+    """Return the memory in MB that holds the whole graph; with less, building takes far longer."""
+    rows = Embedding.objects.filter(space=space).count()
+    needed = rows * (2 * space.dimensions + BYTES_PER_ROW) * 5 // 4 // 2**20
+    return min(MAX_MEMORY, max(MIN_MEMORY, needed))

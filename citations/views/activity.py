@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from citations.ingest import time_left
-from citations.library import job_sources, sources
+from citations.library import sources
 from citations.library.sources import Counts
 from citations.models import UNFINISHED, Source, State
 from transcripts.core.announcements import JOBS, SOURCES
@@ -50,8 +50,8 @@ def show_now(request: PageRequest) -> HttpResponse:
 def show_job_sources(request: PageRequest, pk: int) -> HttpResponse:
     """Show how far the sources of one job are: a fragment that asks again until they are ready."""
     job = activity.find_job(request.access, pk)
-    sources = job_sources.of_jobs(request.access, [job])[job.pk]
-    return fragment(request, "citations/_job_sources.html", {"job": job, "sources": sources})
+    own = sources.of_jobs(request.access, [job])[job.pk]
+    return fragment(request, "citations/_job_sources.html", {"job": job, "sources": own})
 
 
 @require_GET
@@ -96,7 +96,7 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
         "now": now,
         **_readiness(scope, now, counts),
         "page": page,
-        "job_sources": job_sources.of_jobs(scope, page.jobs),
+        "job_sources": sources.of_jobs(scope, page.jobs),
         "state": state,
         "states": Job.State.choices,
         "offset": offset,

@@ -1,6 +1,7 @@
 """The add box: addresses and caption files become jobs, documents and pasted texts are stored."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +35,7 @@ from transcripts.forms import AddForm, SharedForm, too_large
 from transcripts.library import reading as library
 from transcripts.media import files as media
 from transcripts.models import Collection, Job, Video
-from transcripts.models.job_parts import read_row
+from transcripts.models.jobs import read_row
 from transcripts.tasks import send as send_job
 
 
@@ -56,7 +57,16 @@ class AddResult:
         """What happened, in a sentence."""
         if self.error:
             return f"{self.name}: {translated_error(self.error)}"
-        return self._good_news() % {"title": self.document.source if self.document else self.name}
+        if self.job and self.job.is_finished:
+            return self.job.state_text
+        text = _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
+        if self.media:
+            text = _("“%(title)s” now plays with its recording.")
+        elif self.document and self.document.is_new:
+            text = _("“%(title)s” is being read.")
+        elif self.document:
+            text = _("“%(title)s” already exists as a document.")
+        return text % {"title": self.document.source if self.document else self.name}
 
     @property
     def row(self) -> dict[str, Any]:
@@ -65,17 +75,6 @@ class AddResult:
             change = "" if self.document.is_new else StorageChange.UNCHANGED
             return read_row(self.name, document=str(self.document.source.uuid), change=change)
         return read_row(self.name, video=self.video, change="", media=self.media)
-
-    def _good_news(self) -> str:
-        if self.job and self.job.is_finished:
-            return self.job.state_text
-        if self.media:
-            return _("“%(title)s” now plays with its recording.")
-        if self.document and self.document.is_new:
-            return _("“%(title)s” is being read.")
-        if self.document:
-            return _("“%(title)s” already exists as a document.")
-        return _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -97,7 +96,11 @@ def add(request: PageRequest) -> HttpResponse:
             "arrives": not (request.FILES or all(outcome.error for outcome in outcomes)),
         }
         return fragment(request, "citations/_add_outcomes.html", context)
-    _tell(request, outcomes)
+    for outcome in outcomes:  # on the next page
+        level = messages.ERROR if outcome.error else messages.SUCCESS
+        messages.add_message(request, level, outcome.message)
+        for warning in outcome.warnings:
+            messages.warning(request, translated_error(warning))
     return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")
 
 
@@ -129,11 +132,14 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _show(request: PageRequest) -> HttpResponse:
     address, title = SharedForm(request.GET).read()
+    video = None
+    with suppress(KnowledgeBaseError):  # another address, or not in the library
+        video = library.find_video(request.access, address) if address else None
     visible = library.collections(request.access)
     context = {
         "address": address,
         "title": title,
-        "video": _existing(request, address),
+        "video": video,
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
         "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
@@ -146,13 +152,6 @@ def _show(request: PageRequest) -> HttpResponse:
     return render(request, "citations/add.html", context)
 
 
-def _existing(request: PageRequest, address: str) -> Video | None:
-    try:
-        return library.find_video(request.access, address) if address else None
-    except KnowledgeBaseError:  # another address, or not in the library
-        return None
-
-
 def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> list[AddResult]:
     """Add everything in a checked form. An item that fails does not stop the others.
 
@@ -162,9 +161,17 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     others = [file for file in values["files"] if file not in playable]
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
-    unfit = {file: _unfit(file, among=values["files"]) for file in captions}
-    refused = [_refuse(file, error) for file, error in unfit.items() if error]
-    values["files"] = [file for file, error in unfit.items() if not error]
+    is_single = len(values["files"]) == 1  # which refuses the request if it is too large
+    refused: list[AddResult] = []
+    values["files"] = []
+    for file in captions:
+        error: KnowledgeBaseError | None = None if is_single else too_large(file)
+        if not caption_files.is_candidate(file.name or ""):
+            error = caption_files.no_transcript()
+        if error:
+            refused.append(AddResult(name=_name(file), error=error))
+        else:
+            values["files"].append(file)
     names = (file.name or "" for file in values["files"])
     with_captions, alone = media.beside(names, playable)
     is_alone = len(documents) == 1 and not values["text"]
@@ -190,7 +197,7 @@ def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[s
     of_files = [outcome.job for outcome in outcomes if outcome.job and outcome.job.total]
     refused = {outcome.name for outcome in outcomes if outcome.error}
     refused |= {problem["name"] for job in of_files for problem in job.problems}
-    names = {document_storage.clean_name(file.name or ""): file for file in files}
+    names = {_name(file): file for file in files}
     playing = [name for name, file in names.items() if media.is_media(file)]
     documents = [row["name"] for job in of_files for row in job.read if "document" in row]
     others = names.keys() - refused - {*playing, *documents}
@@ -243,19 +250,8 @@ def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
     return AddResult(name=name, job=job)
 
 
-def _unfit(
-    file: "UploadedFile[Any]", *, among: "list[UploadedFile[Any]]"
-) -> KnowledgeBaseError | None:
-    """Return why a file is refused before any is read: a single one that is too large refuses the
-    request.
-    """
-    if not caption_files.is_candidate(file.name or ""):
-        return caption_files.no_transcript()
-    return too_large(file) if len(among) > 1 else None
-
-
-def _refuse(file: "UploadedFile[Any]", error: KnowledgeBaseError) -> AddResult:
-    return AddResult(name=document_storage.clean_name(file.name or ""), error=error)
+def _name(file: "UploadedFile[Any]") -> str:
+    return document_storage.clean_name(file.name or "")
 
 
 def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
@@ -271,7 +267,7 @@ def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
 
 
 def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
-    name = document_storage.clean_name(file.name or "")
+    name = _name(file)
     try:
         video = media.add(collection, file, name=name)
     except KnowledgeBaseError as error:
@@ -282,7 +278,7 @@ def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
 def _add(
     values: dict[str, Any], file: "UploadedFile[Any]", *, by: User | None, alone: bool
 ) -> AddResult:
-    name = document_storage.clean_name(file.name or "")
+    name = _name(file)
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     about |= {"title": values["title"] if alone else "", "by_ocr": values["ocr"]}
     try:
@@ -291,12 +287,3 @@ def _add(
         return AddResult(name=name, error=error)
     send_source(added.source)
     return AddResult(name=name, document=added)
-
-
-def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
-    """Show the results on the next page."""
-    for outcome in outcomes:
-        level = messages.ERROR if outcome.error else messages.SUCCESS
-        messages.add_message(request, level, outcome.message)
-        for warning in outcome.warnings:
-            messages.warning(request, translated_error(warning))

@@ -1,22 +1,23 @@
 """Answers as pages show them: whole, each claim with its quotes, or streamed as events."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.answers.library_notes import unready_note
-from citations.answers.sections import Section, by_question
+from citations.answers.sections import by_question
 from citations.models import Note
+from citations.notebook import notes
 from citations.notebook.answers import AnswerRecord
 from citations.stages import stage_name
-from transcripts.core.caller import Caller
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.core.scope import Scope
 from transcripts.core.views import events
+from transcripts.core.views.requests import Caller
 from transcripts.text.tokenizer import tokenize
 
 logger = logging.getLogger(__name__)
@@ -79,11 +80,10 @@ class AnswerContext:
         return bool(claims) and all(claim.quotation for claim in claims)
 
 
-def answer_contexts(
-    records: Iterable[AnswerRecord], *, notes: Mapping[UUID, Note]
-) -> list[AnswerContext]:
-    """Return answers as shown, with their saved ``notes`` by answer id."""
-    return [_context(record, notes.get(record.id)) for record in records]
+def answer_contexts(scope: Scope, records: Sequence[AnswerRecord]) -> list[AnswerContext]:
+    """Return answers as shown, with the notes that they are saved as."""
+    saved = notes.saved(scope, [record.id for record in records])
+    return [_context(record, saved.get(record.id)) for record in records]
 
 
 def claim_context(
@@ -91,44 +91,37 @@ def claim_context(
 ) -> ClaimContext:
     """Return a claim with its quotes; ``is_quoted``: answers are extractive."""
     cited = tuple(quotes[number] for number in claim.citations if number in quotes)
-    language = cited[0].origin.language if cited and is_quoted else ""
-    deleted = tuple(number for number in claim.citations if number in gone)
     return ClaimContext(
         text=claim.text,
         label=claim.label,
         quotes=cited,
-        gone=deleted,
+        gone=tuple(number for number in claim.citations if number in gone),
         is_supported=claim.is_supported,
         is_more=claim.is_more,
-        language=language,
+        language=cited[0].origin.language if cited and is_quoted else "",
         heading=claim.heading,
     )
 
 
-def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
-    return {quote.number: quote for quote in quotes}
-
-
 def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
-    quotes = by_number(record.quotes)
+    quotes = {quote.number: quote for quote in record.quotes}
     claims = tuple(
         claim_context(claim, quotes, gone=record.gone, is_quoted=claim.is_more or not record.model)
         for claim in record.claims
     )
     return AnswerContext(
         answer=record,
-        sections=tuple(map(_section, by_question(claims, record.parts))),
+        sections=tuple(
+            SectionContext(
+                heading=section.heading,
+                first=tuple(claim for claim in section.claims if not claim.is_more),
+                more=tuple(claim for claim in section.claims if claim.is_more),
+                confidence=section.confidence,
+            )
+            for section in by_question(claims, record.parts)
+        ),
         unready=unready_note(record.unready),
         note=note,
-    )
-
-
-def _section(section: Section[ClaimContext]) -> SectionContext:
-    return SectionContext(
-        heading=section.heading,
-        first=tuple(claim for claim in section.claims if not claim.is_more),
-        more=tuple(claim for claim in section.claims if claim.is_more),
-        confidence=section.confidence,
     )
 
 
@@ -139,8 +132,9 @@ def stream(
 
     ``address`` is the conversation's.
     """
-    texts = encode(steps, address=address, render=render)
-    return events.EventStream(events.apart(texts, caller=caller))
+    return events.EventStream(
+        events.apart(encode(steps, address=address, render=render), caller=caller)
+    )
 
 
 def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -> Iterator[str]:
@@ -164,7 +158,7 @@ def _encode_event(event_: Event, quotes: dict[int, Quote], headings: set[str]) -
     if isinstance(event_, Progress):
         yield events.event("stage", stage_name(event_.stage))
     elif isinstance(event_, ClaimEvent):
-        quotes |= by_number(event_.quotes)
+        quotes |= {quote.number: quote for quote in event_.quotes}
         own = event_.claim.heading
         context = {
             "claim": claim_context(event_.claim, quotes),

@@ -7,18 +7,20 @@ from django import forms
 from django.http import QueryDict
 
 from citations.lectures.speech import MAX_INTEGER
+from citations.schemas.requests import MAX_ASKED
 from transcripts.core.errors import InvalidInput
+from transcripts.core.languages import MAX_LENGTH
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean, is_uuid
+from transcripts.schemas import MAX_NAME, MAX_TITLE
 from transcripts.text.queries import read_question
 
-MAX_SHOWN: Final = 1_000  # sources to choose from
 MAX_WORDS: Final = 200  # characters of a list's filter
 
 
 def sources_of(form: forms.Form) -> list[str]:
     """Return the ids of the sources that were chosen in a form."""
     data: Any = form.data
-    return [str(UUID(id)) for id in data.getlist("source")[:MAX_SHOWN] if is_uuid(id)]
+    return [str(UUID(id)) for id in data.getlist("source")[:MAX_ASKED] if is_uuid(id)]
 
 
 class SpanForm(forms.Form):
@@ -38,7 +40,7 @@ class SpanForm(forms.Form):
 
 
 class CollectionForm(forms.Form):
-    collection = forms.CharField(required=False, max_length=120)
+    collection = forms.CharField(required=False, max_length=MAX_NAME)
 
     def collection_slug(self) -> str:
         """Return the slug of the collection; empty: none is named."""
@@ -67,13 +69,15 @@ class AskForm(CollectionForm):
 
 
 class NoteForm(CollectionForm):
-    title = forms.CharField(required=False, max_length=300)
+    title = forms.CharField(required=False, max_length=MAX_TITLE)
     text = forms.CharField(required=False)
 
     def values(self) -> dict[str, str]:
         """Return title and text. Raises ``InvalidInput`` for a long title."""
         if not self.is_valid():
-            raise InvalidInput("A title has at most 300 characters.", hint="Make it shorter.")
+            raise InvalidInput(
+                f"A title has at most {MAX_TITLE} characters.", hint="Make it shorter."
+            )
         return self.typed()
 
     def typed(self) -> dict[str, str]:
@@ -94,10 +98,9 @@ def rating(text: str) -> int | None:
     return values[text]
 
 
-class NewLectureForm(forms.Form):
-    title = forms.CharField(required=False, max_length=300)
-    collection = forms.CharField(required=False, max_length=120)
-    language = forms.CharField(required=False, max_length=35)
+class NewLectureForm(CollectionForm):
+    title = forms.CharField(required=False, max_length=MAX_TITLE)
+    language = forms.CharField(required=False, max_length=MAX_LENGTH)
     transcript = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
 
     def values(self) -> dict[str, Any]:

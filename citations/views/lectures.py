@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.errors import LectureNotFound
 from citations.lectures import cards as lecture_cards
-from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
@@ -28,14 +27,14 @@ from citations.models import (
     LectureSession,
     Segment,
     Source,
-    SourceQuerySet,
     State,
     Window,
     WindowOutcome,
 )
+from citations.schemas.requests import MAX_ASKED
 from citations.text import sentences
 from citations.views import undo
-from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, speech_of
+from citations.views.forms import AdvanceForm, NewLectureForm, speech_of
 from transcripts.core import languages
 from transcripts.core.errors import (
     Conflict,
@@ -84,8 +83,18 @@ def new(request: PageRequest) -> HttpResponse:
     values = NewLectureForm(request.POST if request.method == "POST" else request.GET).values()
     if request.method != "POST":
         return render(request, "citations/lecture_new.html", _choices(request, values))
+    settings = {name: values[name] for name in ("title", "collection", "sources")}
     try:
-        session = _start(request, values)
+        talk = None
+        if values["transcript"]:
+            visible = Transcript.objects.visible(request.access).select_related("video")
+            talk = visible.filter(pk=values["transcript"]).first()
+            if talk is None:
+                raise TranscriptNotFound(
+                    "This recording no longer exists.", hint="Choose another one."
+                )
+        settings["language"] = languages.parse(values["language"])
+        session = lecture_sessions.start(request.access, request.user, transcript=talk, **settings)
     except Forbidden:
         raise
     except KnowledgeBaseError as error:
@@ -210,7 +219,7 @@ def look_up(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def keep(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Keep an ended lecture as a recording, and open that."""
     lecture = _find_writable(request, lecture_id)
-    return redirect("video", pk=lecture_recording.keep(lecture, request.user).pk)
+    return redirect("video", pk=speech.keep_recording(lecture, request.user).pk)
 
 
 @require_POST
@@ -268,20 +277,10 @@ def _submitted(
     return redirect(reverse("lecture", args=[lecture.uuid]) + query)
 
 
-def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
-    talk = None
-    if values["transcript"]:
-        visible = Transcript.objects.visible(request.access).select_related("video")
-        talk = visible.filter(pk=values["transcript"]).first()
-        if talk is None:
-            raise TranscriptNotFound("This recording no longer exists.", hint="Choose another one.")
-    settings_ = {name: values[name] for name in ("title", "collection", "sources")}
-    settings_["language"] = languages.parse(values["language"])
-    return lecture_sessions.start(request.access, request.user, transcript=talk, **settings_)
-
-
 def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the choices for a new lecture; an address may preset a recording."""
+    """Return the choices for a new lecture; an address may preset a recording, else the collection
+    is the one that has most to cite.
+    """
     writable = request.access.writable
     visible = Transcript.objects.visible(request.access).light().select_related("video")
     talks = visible.order_by("-created_at", "-pk")
@@ -295,31 +294,18 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             "transcript": preset.pk,
             "collection": values["collection"] or preset.video.collection.slug,
         }
+    by_size = citable.order_by().values_list("collection__slug").annotate(count=Count("pk"))
+    fullest, _ = by_size.order_by("-count", "collection__slug").first() or (USUAL, 0)
+    unready = citable.filter(state__in=UNFINISHED).order_by().values_list("collection")
+    counts = dict(unready.annotate(Count("pk")))
     return {
-        "values": {**values, "collection": values["collection"] or _fullest(citable)},
+        "values": {**values, "collection": values["collection"] or fullest},
         "collections": Collection.objects.filter(pk__in=writable),
-        "talks": [
-            *([preset] if preset else []),
-            *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
-        ],
-        "sources": citable.select_related("collection", "video__media")[:MAX_SHOWN],
-        "unready": _unready(citable),
+        "talks": dict.fromkeys([*filter(None, [preset]), *talks[:TALKS_SHOWN]]),
+        "sources": citable.select_related("collection", "video__media")[:MAX_ASKED],
+        "unready": [(row, counts[row.pk]) for row in Collection.objects.filter(pk__in=counts)],
         "languages": languages.choices(languages_of(request.access)),
     }
-
-
-def _fullest(citable: SourceQuerySet) -> str:
-    """Return the slug of the collection that has most to cite; the usual one if none has any."""
-    counts = citable.order_by().values_list("collection__slug").annotate(count=Count("pk"))
-    slug, _ = counts.order_by("-count", "collection__slug").first() or (USUAL, 0)
-    return str(slug)
-
-
-def _unready(citable: SourceQuerySet) -> list[tuple[Collection, int]]:
-    """Count what is not ready yet, by collection."""
-    unready = citable.filter(state__in=UNFINISHED).order_by()
-    counts = dict(unready.values_list("collection").annotate(Count("pk")))
-    return [(row, counts[row.pk]) for row in Collection.objects.filter(pk__in=counts)]
 
 
 def _sources(lecture: LectureSession) -> dict[str, Any]:

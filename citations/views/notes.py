@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import Note
-from citations.notebook import cards, entries, notes
+from citations.notebook import highlight_lists, notes
 from citations.views.forms import NoteForm, words_of
 from transcripts.core.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.core.views.requests import (
@@ -88,7 +88,7 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     collection = library.find_collection(request.access, slug) if slug else None
     offset = offset_of(request)
     words = words_of(request.GET)
-    page = entries.list_entries(
+    page = notes.list_entries(
         request.access, request.user, collection=slug, words=words, offset=offset, limit=PAGE_SIZE
     )
     writable = request.access.writable
@@ -96,7 +96,7 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     candidates = [collection] if collection else collections
     return {
         "page": page,
-        "hidden_words": cards.hidden_words(page.highlights),
+        "hidden_words": highlight_lists.hidden_words(page.highlights),
         "offset": offset,
         "words": words,
         "collection": collection,

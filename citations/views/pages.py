@@ -22,15 +22,15 @@ from citations.library.item import COVER_WIDTH
 from citations.models import Document, Source
 from citations.notebook import highlights, notes
 from citations.quotes import source_texts
-from citations.quotes.selection import SelectedText
+from citations.quotes.anchoring import SelectedText
 from citations.readers.pdf import reader as pdf_reader
 from citations.reading import contents as document_contents
 from citations.reading.places import page_place
 from citations.tasks import send_for_abstracts
-from citations.views.highlight_form import passage_form
-from citations.views.hit_place import carried_place
-from citations.views.reading_progress import resume_document
+from citations.views.highlights import passage_form
+from citations.views.reader import resume_document
 from citations.views.search_form import PageForm, PageParameters
+from citations.views.search_hits import carried_place
 from transcripts.core.views.requests import PageRequest, fragment, number_of
 
 NOTES: Final = 20
@@ -49,7 +49,11 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     if source.video_id:
         return redirect("source", source_id=source_id)
     parameters = PageForm(request.GET).parameters()
-    quote = _quote(request, source, number, parameters)
+    quote = parameters.quote
+    if parameters.citation:
+        quote = pages.find_quote_span(request.access, source.uuid, parameters.citation)
+    elif parameters.passage:  # the words of a copied link
+        quote = source_texts.find(source, SelectedText(exact=parameters.passage), page=number)
     search = page_search.find_pages(request.access, source_id, parameters.words)
     place = _match_place(parameters, search, number)
     if place.page != number:
@@ -105,17 +109,6 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     }
     context |= _progress(request, source, number, parameters, count=view.count)
     return render(request, "citations/page.html", context)
-
-
-def _quote(
-    request: PageRequest, source: Source, number: int, parameters: PageParameters
-) -> tuple[int, int] | None:
-    """Return the characters of a citation, or of the words of a copied link."""
-    if parameters.citation:
-        return pages.find_quote_span(request.access, source.uuid, parameters.citation)
-    if parameters.passage:
-        return source_texts.find(source, SelectedText(exact=parameters.passage), page=number)
-    return parameters.quote
 
 
 def _match_place(parameters: PageParameters, search: PageMatches, number: int) -> MatchPlace:
@@ -193,17 +186,16 @@ def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Return the original file as a download."""
     document = pages.find_document(request.access, source_id)
     media_type = document.media_type if document.format.is_binary else "application/octet-stream"
-    is_read = request.method == "GET"
-    response: HttpResponseBase = (
-        StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()
-    )
-    for name, value in {**HARMLESS, "Content-Type": media_type}.items():
-        response[name] = value
-    response["Content-Length"] = str(document.size)
-    response["Content-Disposition"] = (
-        content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
-    )
-    return response
+    disposition = content_disposition_header(as_attachment=True, filename=document.name)
+    headers = {
+        **HARMLESS,
+        "Content-Type": media_type,
+        "Content-Length": str(document.size),
+        "Content-Disposition": disposition or "attachment",
+    }
+    if request.method == "GET":
+        return StreamingHttpResponse(_parts(document), headers=headers)
+    return HttpResponse(headers=headers)
 
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:

@@ -3,9 +3,10 @@
 Staff go to the tables of the admin, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -110,24 +111,19 @@ def go_to(request: PageRequest) -> HttpResponse:
 
     Questions are asked of ``source``, which is being read.
     """
-    words, source = words_of(request.GET), _source(request)
+    words = words_of(request.GET)
+    source: Source | None = None
+    with suppress(KeyError, SourceNotFound):
+        source = find_source(request.access, request.GET["source"])
     context = {"words": words, "source": source, "groups": [*_groups(request, words, source)]}
     if request.htmx:
         return fragment(request, "citations/_destinations.html", context)
     return render(request, "citations/go_to.html", context)
 
 
-def _source(request: PageRequest) -> Source | None:
-    try:
-        return find_source(request.access, request.GET["source"])
-    except (KeyError, SourceNotFound):
-        return None
-
-
 def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator[DestinationGroup]:
     pages = PAGES + STAFF_PAGES * request.user.is_staff
     actions = EDITOR_ACTIONS * bool(request.access.writable) + ACTIONS
-    scope = urlencode({"source": source.uuid}) if source else ""
     groups = {
         _("Sources"): _sources(request, words),
         _("Collections"): _collections(request, words),
@@ -137,22 +133,29 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
         _("Conversations"): _conversations(request, words),
         _("Notes"): _notes(request, words),
         _("Highlights"): _highlights(request, words),
-        _("Actions"): chain(
-            _named(actions, words, icon="plus", scope=scope),
-            _exports(words),
-            _new_videos(request, words),
-            _invitations(request, words),
-        ),
-        _("Pages"): _named(pages, words, icon="right", scope=scope),
+        _("Actions"): chain(_named(actions, "plus", words, source), _actions_on(request, words)),
+        _("Pages"): _named(pages, "right", words, source),
         _("Administration"): _administration(request, words),
     }
     places = {name: tuple(group) for name, group in groups.items()}
-    titled = [*([_("Administration")] * _is_in_admin(request)), *TITLED]
-    named = _called(words, *(place for name in titled for place in places[name]))
-    if named:
+    path = request.htmx.current_url_abs_path or ""
+    is_in_admin = path.startswith(reverse("admin:index"))
+    titled = [*([_("Administration")] * is_in_admin), *TITLED]
+    if named := _called(words, *(place for name in titled for place in places[name])):
         yield DestinationGroup(name=str(_("Best matches")), places=named)
-    if questions := tuple(_questions(words, source)):
-        yield DestinationGroup(name=str(_("Search and ask")), places=questions, has_questions=True)
+    if words:
+        query = {"q": words}
+        search = _place(_("Search for “%s”") % words, "search", "search", query=query)
+        ask = _place(
+            _("Ask “%s”") % words,
+            "chat",
+            "ask",
+            query=query | ({"source": str(source.uuid)} if source else {}),
+            detail=source.title if source else "",
+            is_question=True,
+        )
+        heading = _("Search and ask")
+        yield DestinationGroup(name=str(heading), places=(search, ask), has_questions=True)
     for name, group in places.items():
         if rest := tuple(place for place in group if place not in named):
             yield DestinationGroup(name=str(name), places=rest)
@@ -185,112 +188,70 @@ def _closeness(label: Sequence[str], typed: Sequence[str]) -> int | None:
     return 0 if list(typed) == list(label) else 1 if not starts[0] else 2
 
 
-def _questions(words: str, source: Source | None) -> Iterator[Destination]:
-    if words:
-        address = f"{reverse('search')}?{urlencode({'q': words})}"
-        yield Destination(label=_("Search for “%s”") % words, address=address, icon="search")
-        scope = {"source": source.uuid} if source else {}
-        yield Destination(
-            label=_("Ask “%s”") % words,
-            address=f"{reverse('ask')}?{urlencode({'q': words, **scope})}",
-            icon="chat",
-            detail=source.title if source else "",
-            is_question=True,
-        )
+def _place(
+    label: object,
+    icon: str,
+    name: str,
+    *arguments: object,
+    query: Mapping[str, str] | None = None,
+    part: str = "",
+    **about: Any,
+) -> Destination:
+    """Return a page by the name of its address; ``part`` stands at the end of that."""
+    question = f"?{urlencode(query)}" if query else ""
+    address = f"{reverse(name, args=arguments)}{question}{part}"
+    return Destination(label=str(label), address=address, icon=icon, **about)
 
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
     titled = sources.titled(request.access, words, limit=MAX_NAMED) if words else []
     newest = sources.list_sources(request.access, words=words, limit=MAX_OF_KIND).sources
     for source in dict.fromkeys((*titled, *newest)):
-        yield Destination(
-            label=source.title,
-            address=reverse("source", args=(source.uuid,)),
-            icon="video" if source.video_id else "document",
-            detail=" · ".join(
-                filter(None, (source.author, name_of(source.language), source.collection.title))
-            ),
-        )
+        about = (source.author, name_of(source.language), source.collection.title)
+        icon = "video" if source.video_id else "document"
+        detail = " · ".join(filter(None, about))
+        yield _place(source.title, icon, "source", source.uuid, detail=detail)
 
 
 def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
-    named = [row for row in library.collections(request.access) if _has(row.title, words)]
-    for collection in named[:MAX_OF_KIND] if words else []:
-        address = reverse("collection", args=(collection.pk,))
-        yield Destination(label=collection.title, address=address, icon="collection")
+    rows = library.collections(request.access) if words else ()
+    for row in [row for row in rows if _has(row.title, words)][:MAX_OF_KIND]:
+        yield _place(row.title, "collection", "collection", row.pk)
 
 
 def _lectures(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
         page = sessions.list_sessions(request.access, words=words, limit=MAX_OF_KIND)
         for lecture in page.sessions:
-            address = reverse("lecture", args=(lecture.uuid,))
             begun = date_format(timezone.localtime(lecture.created_at), "SHORT_DATETIME_FORMAT")
             detail = f"{lecture.collection.title} · {begun}"
-            yield Destination(label=lecture.title, address=address, icon="wave", detail=detail)
-
-
-def _invitations(request: PageRequest, words: str) -> Iterator[Destination]:
-    """Yield a way to new members for each collection that the user owns."""
-    role_in = collections.roles_of(request.user)
-    rows = library.collections(request.access) if words else ()
-    labels = {row.pk: _("Invite somebody to “%s”") % row for row in rows if role_in(row) == "owner"}
-    named = [key for key, label in labels.items() if _has(label, words)]
-    for key in named[:MAX_OF_KIND]:
-        address = f"{reverse('collection-settings', args=(key,))}#new-member"
-        yield Destination(label=labels[key], address=address, icon="person")
+            yield _place(lecture.title, "wave", "lecture", lecture.uuid, detail=detail)
 
 
 def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:
-    named = [feed for feed in activity.list_feeds(request.access) if _has(str(feed), words)]
-    for feed in named[:MAX_OF_KIND] if words else []:
-        address = reverse("feed", args=(feed.pk,))
-        detail = feed.collection.title
-        yield Destination(label=str(feed), address=address, icon="play", detail=detail)
-
-
-def _new_videos(request: PageRequest, words: str) -> Iterator[Destination]:
-    """Yield the fetching of what is new for each playlist and channel that the user may change."""
     feeds = activity.list_feeds(request.access) if words else ()
-    labels = {
-        feed.pk: _("Fetch what is new: %s") % feed
-        for feed in feeds
-        if feed.collection_id in request.access.writable
-    }
-    for key in [key for key, label in labels.items() if _has(label, words)][:MAX_OF_KIND]:
-        address = reverse("feed-sync", args=(key,))
-        yield Destination(label=labels[key], address=address, icon="refresh", is_post=True)
-
-
-def _exports(words: str) -> Iterator[Destination]:
-    for program, form in EXPORTS if words else ():
-        label = _("Export highlights: %s") % program
-        if _has(label, words):
-            address = reverse("highlights-export", args=(form,))
-            yield Destination(label=label, address=address, icon="download")
+    for feed in [feed for feed in feeds if _has(feed, words)][:MAX_OF_KIND]:
+        yield _place(feed, "play", "feed", feed.pk, detail=feed.collection.title)
 
 
 def _tags(request: PageRequest, words: str) -> Iterator[Destination]:
     for tag in tags(request.access, words=words, limit=MAX_OF_KIND) if words else ():
-        address = f"{reverse('library')}?{urlencode({'tag': tag})}"
-        yield Destination(label=f"#{tag}", address=address, icon="filter")
+        yield _place(f"#{tag}", "filter", "library", query={"tag": tag})
 
 
 def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
     page = conversations.list_conversations(
         request.access, request.user, words=words, limit=MAX_OF_KIND
     )
-    for conversation in page.conversations:
-        address = reverse("conversation", args=(conversation.uuid,))
-        yield Destination(label=conversation.title, address=address, icon="chat")
+    for row in page.conversations:
+        yield _place(row.title, "chat", "conversation", row.uuid)
 
 
 def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
         for note in notes.list_notes(request.access, words=words, limit=MAX_OF_KIND).notes:
-            address = f"{reverse('notes')}#note-{note.uuid}"
-            detail = note.collection.title
-            yield Destination(label=note.title, address=address, icon="note", detail=detail)
+            part, detail = f"#note-{note.uuid}", note.collection.title
+            yield _place(note.title, "note", "notes", part=part, detail=detail)
 
 
 def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
@@ -304,32 +265,61 @@ def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
 
 
 def _named(
-    entries: tuple[tuple[Any, str, str], ...], words: str, *, icon: str, scope: str
+    entries: tuple[tuple[Any, str, str], ...], icon: str, words: str, source: Source | None
 ) -> Iterator[Destination]:
-    """Yield the pages that have the words in their names; ``scope`` is what the Ask page takes."""
-    for label, name, place in entries:
+    """Yield the pages that have the words in their names; the source is asked."""
+    for label, name, part in entries:
         if _has(label, words):
-            query = f"?{scope}" if scope and name == "ask" else ""
-            address = f"{reverse(name)}{query}{place}"
-            yield Destination(label=str(label), address=address, icon=icon)
+            query = {"source": str(source.uuid)} if source and name == "ask" else None
+            yield _place(label, icon, name, query=query, part=part)
+
+
+def _actions_on(request: PageRequest, words: str) -> Iterator[Destination]:
+    """Yield what can be done with something that the words name: highlights for a program, what is
+    new of a playlist or channel that the user may change, new members of a collection of theirs.
+    """
+    if not words:
+        return
+    exports = (
+        _place(_("Export highlights: %s") % program, "download", "highlights-export", form)
+        for program, form in EXPORTS
+    )
+    feeds = (
+        _place(_("Fetch what is new: %s") % feed, "refresh", "feed-sync", feed.pk, is_post=True)
+        for feed in activity.list_feeds(request.access)
+        if feed.collection_id in request.access.writable
+    )
+    role_in = collections.roles_of(request.user)
+    invitations = (
+        _place(
+            _("Invite somebody to “%s”") % row,
+            "person",
+            "collection-settings",
+            row.pk,
+            part="#new-member",
+        )
+        for row in library.collections(request.access)
+        if role_in(row) == "owner"
+    )
+    for places in (exports, feeds, invitations):
+        yield from islice((place for place in places if _has(place.label, words)), MAX_OF_KIND)
 
 
 def _administration(request: PageRequest, words: str) -> Iterator[Destination]:
     """Yield the tables of the admin that the user may open, and where to add a row."""
     apps = admin.site.get_app_list(request) if words and request.user.is_staff else ()
-    about: dict[str, Any] = {"detail": _("Administration")}
-    left = MAX_OF_KIND
-    for model in chain.from_iterable(app["models"] for app in apps):
-        adding = _("Add %s") % model["model"]._meta.verbose_name
-        ways = ((model["name"], "admin_url", "right"), (adding, "add_url", "plus"))
-        for label, kind, icon in ways:
-            if left and model[kind] and _has(label, words):
-                left -= 1
-                yield Destination(label=str(label), address=model[kind], icon=icon, **about)
-
-
-def _is_in_admin(request: PageRequest) -> bool:
-    return (request.htmx.current_url_abs_path or "").startswith(reverse("admin:index"))
+    ways = (
+        (label, model[kind], icon)
+        for model in chain.from_iterable(app["models"] for app in apps)
+        for label, kind, icon in (
+            (model["name"], "admin_url", "right"),
+            (_("Add %s") % model["model"]._meta.verbose_name, "add_url", "plus"),
+        )
+        if model[kind] and _has(label, words)
+    )
+    for label, address, icon in islice(ways, MAX_OF_KIND):
+        detail = _("Administration")
+        yield Destination(label=str(label), address=address, icon=icon, detail=str(detail))
 
 
 def _has(label: object, words: str) -> bool:

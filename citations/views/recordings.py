@@ -11,26 +11,29 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from citations.ingest import speaker_names
+from citations.ingest import item_details
 from citations.library import reading_progress
 from citations.models import LectureSession, Source
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
-from citations.passages import ColoredSpan
 from citations.quotes import source_texts
-from citations.quotes.selection import SelectedText
-from citations.reading import chapters as reading_chapters
+from citations.quotes.anchoring import SelectedText
 from citations.reading import transcript as reading_transcript
-from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_of, part_of
+from citations.reading.page import (
+    SpokenParagraph,
+    TranscriptPart,
+    chapters_of,
+    paragraphs_of,
+    part_of,
+)
 from citations.reading.position import Position, clip_at, find_position
 from citations.reading.spoken_text import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send, send_for_abstracts
 from citations.text import occurrences
-from citations.views.highlight_form import passage_form
-from citations.views.hit_place import carried_place
-from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
-from citations.views.reading_progress import resume_recording
+from citations.views.highlights import passage_form
+from citations.views.reader import VIEWS, ReaderForm, ReaderParameters, resume_recording
+from citations.views.search_hits import carried_place
 from transcripts import conf
 from transcripts.core.errors import InvalidInput, TranscriptNotFound
 from transcripts.core.views.requests import PageRequest, fragment, remember_view
@@ -70,6 +73,8 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
 def _recording(
     request: PageRequest, video: Video, parameters: ReaderParameters, **more: Any
 ) -> HttpResponse:
+    visible_lectures = LectureSession.objects.visible(request.access)
+    lectures = visible_lectures.filter(transcript__video=video)
     context: dict[str, Any] = {
         "video": video,
         "parameters": parameters,
@@ -78,7 +83,8 @@ def _recording(
         "may_write": video.collection_id in request.access.writable,
         "transcripts": video.transcripts.light(),
         "formats": list(TranscriptFormat),
-        "lectures": _lectures(request, video),
+        # The newest ones that replay it, or that it was kept of.
+        "lectures": lectures.only("uuid", "title", "created_at")[:LECTURES],
         "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
         **more,
     }
@@ -94,18 +100,15 @@ def _recording(
         places = {"time": clock(context["missed"]), "end": clock(context["duration"])}
         text = _("This link is to %(time)s, but the recording ends at %(end)s; this is its end.")
         messages.warning(request, text % places)
-    context |= _panel(request, video, context)
+    path, moment = reverse("video", args=(video.pk,)), context["position"].from_ms
+    title = str(video).replace("[", "(").replace("]", ")")
+    context["notes"] = notes.list_notes(request.access, words=path, limit=NOTES).notes
+    context["note_start"] = f"[{title} at {clock(moment)}]({path}?t={moment // 1000}s): "
     context |= _progress(request, video, parameters, context)
     if context["source"]:
         send_for_abstracts(context["source"])
     status = 422 if "error" in more else 200
     return render(request, "citations/recording.html", context, status=status)
-
-
-def _lectures(request: PageRequest, video: Video) -> list[LectureSession]:
-    """Return the newest lectures that replay the recording, or that it was kept of."""
-    visible = LectureSession.objects.visible(request.access).filter(transcript__video=video)
-    return list(visible.only("uuid", "title", "created_at")[:LECTURES])
 
 
 @require_safe
@@ -117,12 +120,11 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     text = reading_transcript.read(transcript)
     source = Source.objects.filter(transcript=transcript).first()
     placed = _highlights(request, source, text.chunk(index).span)
-    colored = highlights.colored(placed)
     position = Position(matches=text.find(parameters.query))
     context = {
         "video": video,
         "parameters": parameters,
-        "part": _part(video, text, position, index=index, highlights=colored),
+        "part": _part(video, text, position, index=index, placed=placed),
         "only": request.GET.get("only", ""),
     }
     return fragment(request, "citations/_transcript_part.html", context)
@@ -171,7 +173,7 @@ def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
     transcript = library.find_transcript(video, language=language)
     speaker, new_name = request.POST.get("speaker", ""), request.POST.get("name", "")
     try:
-        name, sources = speaker_names.rename(transcript, speaker, new_name)
+        name, sources = item_details.rename_speaker(transcript, speaker, new_name)
     except InvalidInput as error:
         shown = ReaderParameters(speaker=speaker, language=language)
         return _recording(request, video, shown, error=error, wanted_name=new_name)
@@ -202,54 +204,59 @@ def _reading(
     if is_beyond := missed > duration:
         last = text.sentences[-1].start if text.sentences else 0
         parameters = replace(parameters, moment=last / 1000, until=None)
+    span = None  # where the words of a copied link are now
+    if source and parameters.passage:
+        selected, near = SelectedText(exact=parameters.passage), milliseconds(parameters.moment)
+        span = source_texts.find(source, selected, start=near)
     position = find_position(
         text,
         query=parameters.query,
         number=parameters.number,
-        span=_passage(source, parameters) or parameters.span,
+        span=span or parameters.span,
         moment=parameters.moment,
         until=parameters.until,
         near=parameters.near,
     )
     index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
     placed = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
-    part = _part(video, text, position, index=index, highlights=highlights.colored(placed))
+    part = _part(video, text, position, index=index, placed=placed)
     listed = _listed(text, position)
-    is_paragraphs = parameters.view == "paragraphs"
+    lines = part.paragraphs if parameters.view == "paragraphs" else part.captions
+    count = highlights.count_in_source(request.access, request.user, source) if source else 0
+    matched = [text.sentences[number].start for number in position.matches.numbers]
     context: dict[str, Any] = {
         "transcript": transcript,
         "speakers": speakers(text.speeches),
         "source": source,
         "highlights": placed[:HIGHLIGHTS],
-        "highlight_count": _highlight_count(request, source),
+        "highlight_count": count,
         "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
         "clip": clip_at(text, position),
         "part": part,
-        "at": _line_at(part.paragraphs if is_paragraphs else part.captions, position),
+        "at": _line_at(lines, position),
         "listed": listed,
         "last_listed": listed[-1] if listed else None,
         "duration": duration,
         "missed": missed if is_beyond else None,
         "now": round(STRIP * position.from_ms / duration),
-        "match_ticks": _ticks(
-            [text.sentences[number].start for number in position.matches.numbers], duration
-        ),
+        "match_ticks": _ticks(matched, duration),
         "chapter_ticks": _ticks([int(start) for start, _ in video.chapters], duration),
     }
     if parameters.speaker:
-        context |= _speaker(text, parameters, position, highlights.colored(placed))
+        colored = highlights.colored(placed)
+        paragraphs = paragraphs_of(text, parameters.speaker, highlights=colored)
+        later = parameters.turn + TURNS
+        page = paragraphs[parameters.turn : later]
+        context |= {
+            "said": page,
+            "said_count": len(paragraphs),
+            "later_turn": later if later < len(paragraphs) else None,
+            "at": _line_at(page, position),
+        }
     elif parameters.view == "chapters":
-        context["chapters"] = reading_chapters.of(video, source, text, duration=duration)
+        context["chapters"] = chapters_of(video, source, text, duration=duration)
     return context
-
-
-def _passage(source: Source | None, parameters: ReaderParameters) -> tuple[int, int] | None:
-    """Return where the words of a copied link are now."""
-    if source is None or not parameters.passage:
-        return None
-    selected = SelectedText(exact=parameters.passage)
-    return source_texts.find(source, selected, start=milliseconds(parameters.moment))
 
 
 def _progress(
@@ -288,17 +295,13 @@ def _highlights(
     return highlights.in_source(request.access, request.user, source, within=within)
 
 
-def _highlight_count(request: PageRequest, source: Source | None) -> int:
-    return highlights.count_in_source(request.access, request.user, source) if source else 0
-
-
 def _part(
     video: Video,
     text: TranscriptText,
     position: Position,
     *,
     index: int,
-    highlights: Sequence[ColoredSpan],
+    placed: Sequence[PlacedHighlight],
 ) -> TranscriptPart:
     """Return the time chunk of an index. Raises ``ChunkNotFound``."""
     return part_of(
@@ -306,27 +309,9 @@ def _part(
         index=index,
         terms=position.matches.terms,
         marked=position.marked,
-        highlights=highlights,
+        highlights=highlights.colored(placed),
         chapters=[(int(start), str(title)) for start, title in video.chapters],
     )
-
-
-def _speaker(
-    text: TranscriptText,
-    parameters: ReaderParameters,
-    position: Position,
-    colored: Sequence[ColoredSpan],
-) -> dict[str, Any]:
-    """Return what a speaker says, from a turn on."""
-    paragraphs = paragraphs_of(text, parameters.speaker, highlights=colored)
-    later = parameters.turn + TURNS
-    page = paragraphs[parameters.turn : later]
-    return {
-        "said": page,
-        "said_count": len(paragraphs),
-        "later_turn": later if later < len(paragraphs) else None,
-        "at": _line_at(page, position),
-    }
 
 
 def _line_at(paragraphs: Sequence[SpokenParagraph], position: Position) -> int | None:
@@ -341,29 +326,19 @@ def _listed(text: TranscriptText, position: Position) -> list[ListedMatch]:
     """Return the matches around the current one, in whole pages."""
     first = ((position.number or position.next or 1) - 1) // LISTED * LISTED
     numbers = position.matches.numbers[first : first + LISTED]
-    listed = []
-    for count, number in enumerate(numbers, start=first + 1):
-        sentence = text.sentences[number]
-        sentence_text = text.text[sentence.first : sentence.last]
-        spans = tuple(occurrences.find(sentence_text, position.matches.terms))
-        listed.append(
-            ListedMatch(number=count, start=sentence.start, text=sentence_text, spans=spans)
+    return [
+        ListedMatch(
+            number=count,
+            start=sentence.start,
+            text=(words := text.text[sentence.first : sentence.last]),
+            spans=tuple(occurrences.find(words, position.matches.terms)),
         )
-    return listed
+        for count, number in enumerate(numbers, start=first + 1)
+        for sentence in [text.sentences[number]]
+    ]
 
 
 def _ticks(times: Sequence[int], duration: int) -> str:
     """Return the strokes of the strip at these times (ms), as SVG writes a path."""
     places = sorted({round(STRIP * time / duration) for time in times})
     return " ".join(f"M{place} 0v20" for place in places)
-
-
-def _panel(request: PageRequest, video: Video, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the notes that link to a recording, and how a new one begins."""
-    path = reverse("video", args=(video.pk,))
-    moment = context["position"].from_ms
-    title = str(video).replace("[", "(").replace("]", ")")
-    return {
-        "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
-        "note_start": f"[{title} at {clock(moment)}]({path}?t={moment // 1000}s): ",
-    }

@@ -25,8 +25,7 @@ from citations.reading.position import Position
 from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.hit_place import carried_place
-from citations.views.page_errors import for_pages
+from citations.views import for_pages
 from citations.views.search_form import (
     LISTS,
     MarkForm,
@@ -35,7 +34,7 @@ from citations.views.search_form import (
     SubmittedSearch,
     label_of,
 )
-from citations.views.search_hits import OF_SOURCE, in_order, list_hits
+from citations.views.search_hits import carried_place, in_order, list_hits
 from transcripts.core.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.core.languages import name_of
 from transcripts.core.scope import Scope
@@ -73,7 +72,9 @@ def chips(scope: Scope, search: SubmittedSearch, facets: dict[str, Values]) -> l
             name=name,
             value=value,
             label=label_of(name),
-            shown=_shown(scope, facets, name, value),
+            shown=find_source(scope, value).title
+            if name == "source"
+            else _named(name, dict(facets.get(LISTS.get(name, name), ())).get(value, value)),
             without=search.without(name, value).address,
             is_kept=name in LISTS,
         )
@@ -99,20 +100,13 @@ def choices(search: SubmittedSearch, facets: dict[str, Values]) -> list[FilterSe
     ]
 
 
-def _shown(scope: Scope, facets: dict[str, Values], name: str, value: str) -> str:
-    if name == "source":
-        return find_source(scope, value).title
-    return _named(name, dict(facets.get(LISTS.get(name, name), ())).get(value, value))
-
-
 def _named(name: str, value: str) -> str:
-    """Return a value of a filter as people know it."""
-    return {"kind": _kind, "language": name_of}.get(name, str)(value)
-
-
-def _kind(kind: str) -> str:
-    """Return the name of a kind to search: recordings of which nothing plays are among them."""
-    return str(dict(kind_choices()).get(kind, kind))
+    """Return a value of a filter as people know it; kinds are those to search, among which are
+    recordings of which nothing plays.
+    """
+    if name == "kind":
+        return str(dict(kind_choices()).get(value, value))
+    return name_of(value) if name == "language" else value
 
 
 MODES: Final = (
@@ -134,7 +128,13 @@ def show_search(request: PageRequest) -> HttpResponse:
         status = 404 if isinstance(error, NotFound) else 422
         context = {"criteria": form.question(), "modes": MODES, "error": for_pages(error)}
         return render(request, "citations/search.html", context, status=status)
-    return _respond(request, context)
+    if not request.htmx:
+        return render(request, "citations/search.html", context)
+    if request.htmx.target == "results":
+        return fragment(request, "citations/_search_results.html", context)
+    response = fragment(request, "citations/_search_body.html", context)
+    response["HX-Push-Url"] = f"{reverse('search')}?{context['criteria'].address}"
+    return response
 
 
 @require_POST
@@ -172,7 +172,7 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
 def open_step(request: PageRequest) -> HttpResponse:
     """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
     criteria = SearchForm(request.GET).parameters()
-    results, *_ = _search(request, criteria, is_first=False)
+    results, _ = _search(request, criteria, is_first=False)
     likely, unlikely = list_hits(results, criteria, names={})
     for hit in in_order([*likely, *unlikely]):
         if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
@@ -211,19 +211,9 @@ def _landing(request: PageRequest, source_id: UUID) -> tuple[Source, str, Landin
     )
 
 
-def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
-    if not request.htmx:
-        return render(request, "citations/search.html", context)
-    if request.htmx.target == "results":
-        return fragment(request, "citations/_search_results.html", context)
-    response = fragment(request, "citations/_search_body.html", context)
-    response["HX-Push-Url"] = f"{reverse('search')}?{context['criteria'].address}"
-    return response
-
-
 def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
     available = facets(request.access)
-    context = {
+    context: dict[str, Any] = {
         "criteria": criteria,
         "modes": MODES,
         "chips": chips(request.access, criteria, available),
@@ -231,20 +221,12 @@ def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
         "counts": sources.count(Source.objects.visible(request.access)),
     }
     if not criteria.query:
-        context["suggested"] = guide_storage.suggested(request.access)
-    else:
-        context |= _search_context(request, criteria, names=dict(available["collections"]))
-    return context
-
-
-def _search_context(
-    request: PageRequest, criteria: SubmittedSearch, *, names: dict[str, str]
-) -> dict[str, Any]:
+        return context | {"suggested": guide_storage.suggested(request.access)}
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
-    results, used, problem = _search(request, criteria, is_first=is_first)
-    groups, unlikely = list_hits(results, criteria, names=names)
-    return {
+    results, problem = _search(request, criteria, is_first=is_first)
+    groups, unlikely = list_hits(results, criteria, names=dict(available["collections"]))
+    return context | {
         "results": results,
         "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
         "shown": len(in_order([*groups, *unlikely])),
@@ -259,42 +241,27 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": used.more() if len(results.passages) >= used.limit < MAX_LIMIT else None,
+        "more": criteria.more() if results.total >= criteria.limit < MAX_LIMIT else None,
     }
 
 
 def _search(
     request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
-) -> tuple[Results, SubmittedSearch, KnowledgeBaseError | None]:
-    """Search; return the criteria used. If no model is available, search by words, with the error.
-
-    Where none of the first passages is likely, but later ones are, more are fetched, once.
-    """
+) -> tuple[Results, KnowledgeBaseError | None]:
+    """Search. If no model is available, search by words, and return the error."""
     search = partial(
         search_pipeline.search,
         request.access,
         criteria.query,
         filter=criteria.filter,
         explain=True,
+        limit=criteria.limit,
         user=request.user,
         for_readers=True,
-        most_of_source=OF_SOURCE,
     )
     try:
-        used = criteria
-        results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        if criteria.limit < MAX_LIMIT and _is_likely_below(results):
-            used = criteria.more()
-            results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
-        return results, used, None
+        return search(mode=criteria.mode, quick=is_first), None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
         if criteria.mode == SearchMode.WORDS:
             raise
-        results = search(mode=SearchMode.WORDS, rerank=False, limit=criteria.limit)
-        return results, criteria, error
-
-
-def _is_likely_below(results: Results) -> bool:
-    """Tell whether passages are likely, but none of these."""
-    is_shown = any(passage.is_likely for passage in results.passages)
-    return bool(results.passages) and not is_shown and not results.nothing_relevant
+        return search(mode=SearchMode.WORDS, rerank=False), error

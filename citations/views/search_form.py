@@ -208,8 +208,11 @@ class SearchForm(forms.Form):
                 f"{label_of(name)}: {messages[0]}",
                 hint="Correct or remove this part of the search.",
             )
+        data: Any = self.data
+        lists: dict[str, Any] = {part: _values(data.getlist(name)) for name, part in LISTS.items()}
+        within = Filter(**lists, **{name: self.cleaned_data[name] for name in BOUNDS})
         limit = self.cleaned_data["limit"] or PAGE_SIZE
-        return replace(self.question(), filter=self._filter(), limit=limit)
+        return replace(self.question(), filter=within, limit=limit)
 
     def question(self) -> SubmittedSearch:
         """Return the query and mode, even if the filter is invalid."""
@@ -221,11 +224,6 @@ class SearchForm(forms.Form):
             mode=SearchMode(mode),
             cut=len(text) > MAX_QUERY_CHARACTERS,
         )
-
-    def _filter(self) -> Filter:
-        data: Any = self.data
-        lists: dict[str, Any] = {part: _values(data.getlist(name)) for name, part in LISTS.items()}
-        return Filter(**lists, **{name: self.cleaned_data[name] for name in BOUNDS})
 
 
 class MarkForm(forms.Form):

@@ -18,7 +18,7 @@ from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
 from citations.views import undo
-from citations.views.sentences import Sentence, counted, joined, tell_missing
+from citations.views.undo import Sentence, counted, joined, tell_missing
 from transcripts.core import languages
 from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.scope import Scope
@@ -139,7 +139,13 @@ def _with_undo(
     request: PageRequest, chosen: ChosenItems, before: Tags, sentence: Sentence
 ) -> Outcome:
     """Return what became of tags; the list says so itself where that can be undone."""
-    text = joined(sentence, _without_tags(chosen))
+    lectures = len(chosen.lectures)
+    left_out = ngettext(
+        "%(count)s lecture was left out: lectures have no tags.",
+        "%(count)s lectures were left out: lectures have no tags.",
+        lectures,
+    )
+    text = joined(sentence, (lectures, left_out))
     after = _tags_of(chosen)
     former = {"added": _by_tag(after, before), "removed": _by_tag(before, after)}
     if not any(former.values()):
@@ -181,16 +187,6 @@ def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
         others,
     )
     return count, joined((count, text), (others, left_out), language=name)
-
-
-def _without_tags(chosen: ChosenItems) -> Sentence:
-    count = len(chosen.lectures)
-    text = ngettext(
-        "%(count)s lecture was left out: lectures have no tags.",
-        "%(count)s lectures were left out: lectures have no tags.",
-        count,
-    )
-    return count, text
 
 
 def _move(request: PageRequest, chosen: ChosenItems) -> Outcome:

@@ -1,5 +1,6 @@
 """Links for people without an account: make, list, revoke; allow them for a collection."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
 from citations.models import Source
-from citations.notebook import answers, clip_times, link_terms, shared_links
+from citations.notebook import answers, link_terms, shared_items, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
 from transcripts.core.errors import InvalidInput
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
@@ -109,16 +110,13 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
     collection = own_collection(request, pk)
     is_allowed = request.POST.get("allowed") == "1"
     shared_links.allow_links(collection, is_allowed=is_allowed)
-    message = (
-        _("The contents of “%(name)s” can now be shared by link.")
-        if is_allowed
-        else _("The contents of “%(name)s” can no longer be shared by link.")
-    )
+    message = _("The contents of “%(name)s” can no longer be shared by link.")
+    if is_allowed:
+        message = _("The contents of “%(name)s” can now be shared by link.")
+    message %= {"name": collection}
     if request.POST.get("next") == "settings":
-        return redirect_with_message(
-            request, message % {"name": collection}, "collection-settings", pk=pk
-        )
-    return redirect_with_message(request, message % {"name": collection}, "shared-links")
+        return redirect_with_message(request, message, "collection-settings", pk=pk)
+    return redirect_with_message(request, message, "shared-links")
 
 
 def _moment(request: PageRequest, source: Source, field: str) -> int | None:
@@ -129,7 +127,7 @@ def _moment(request: PageRequest, source: Source, field: str) -> int | None:
     except InvalidInput as error:
         error.complaints = ((field, error.message),)
         raise
-    return clip_times.moment_of(source, shown, is_end=field == "end")
+    return shared_items.moment_of(source, shown, is_end=field == "end")
 
 
 def _sent(request: PageRequest) -> dict[str, str]:
@@ -160,8 +158,8 @@ def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpRespons
     days = LifetimeForm(request.POST).lifetime()
     with transaction.atomic():  # no links are allowed for what cannot be shared
         _allow_chosen(request, target)
-        if shared_links.obstacles(request.access, request.user, target):
-            return _refused(request, target, back, days)
+        if hindering := shared_links.obstacles(request.access, request.user, target):
+            return _refused(request, hindering, back, days)
         plays_file = request.POST.get("file") == "1"
         link = shared_links.share(
             request.access, request.user, target, days=days, plays_file=plays_file
@@ -185,9 +183,10 @@ def _allow_chosen(request: PageRequest, target: ShareTarget) -> None:
             shared_links.allow_links(collection, is_allowed=True)
 
 
-def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) -> HttpResponse:
+def _refused(
+    request: PageRequest, hindering: Sequence[Collection], back: str, days: int
+) -> HttpResponse:
     """Say which collections stand in the way, and who can allow links there."""
-    hindering = shared_links.obstacles(request.access, request.user, target)
     terms = link_terms.of(request.access, request.user, hindering)
     context = {"terms": terms, "days": days, "sent": _sent(request), "back": back}
     if request.htmx:

@@ -1,5 +1,6 @@
-"""The page of one source, and how it is indexed."""
+"""The page of one source, how it is indexed, and a citation of it in detail."""
 
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,15 +12,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.documents import ocr
+from citations.documents import pages as document_pages
 from citations.documents import storage as document_storage
+from citations.errors import CitationNotFound, PageNotFound
+from citations.formats import VIDEO
 from citations.ingest import lanes
 from citations.library import sources
 from citations.library.filters import find_source
-from citations.models import Document, Source
+from citations.models import Citation, Document, Source
 from citations.outline import storage as outline_storage
+from citations.quotes import verification
 from citations.readers.ocr import engine as ocr_engine
+from citations.reading.position import Position
 from citations.tasks import send, send_opened
 from citations.views import pages
+from transcripts.core.lists import row_of
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 PAGE_SIZE: Final = 50
@@ -149,3 +156,40 @@ def put_first(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:
     return find_source(request.access, str(source_id), write=True)
+
+
+@require_safe
+def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
+    """Show a citation at its current location in the source."""
+    visible = Citation.objects.visible(request.access)
+    shown = visible.select_related("source__video__media", "source__collection")
+    citation = row_of(shown, citation_id, CitationNotFound)
+    at = verification.locator_of(citation)
+    link = citation.source.path_to(at) if at else ""
+    video = citation.source.video
+    clip: Position | None = None
+    if at and at.start is not None and video and video.player:
+        clip = Position(begin=at.start, until=at.end)
+    view = None
+    if at and at.page is not None and citation.source.kind != VIDEO:
+        with suppress(PageNotFound):
+            uuid = citation.source.uuid
+            view = document_pages.show_page(request.access, uuid, at.page, quote=at.span)
+    context = {
+        "citation": citation,
+        "prefix": citation.prefix[citation.prefix.find(" ") + 1 :],  # whole words
+        "suffix": citation.suffix[: citation.suffix.rfind(" ") + 1],
+        "at": at,
+        "link": link,
+        "permanent": request.build_absolute_uri(citation.permalink),
+        "clip": clip,
+        "may_share": citation.source.collection_id in request.access.writable,
+        "view": view,
+    }
+    return fragment(request, "citations/_citation.html", context)
+
+
+@require_safe
+def go(request: PageRequest, citation_id: UUID) -> HttpResponse:
+    """Redirect to the current position of a citation."""
+    return redirect(verification.address_of(request.access, citation_id))

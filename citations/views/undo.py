@@ -8,21 +8,22 @@ in the session of who changed it, and what is deleted stays hidden for a while.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from citations.ingest import item_details, selection
+from citations.ingest.selection import ChosenItems
 from citations.models import Deletion, LectureSession
-from citations.views.sentences import counted, joined, tell_missing
 from transcripts.core import clock
 from transcripts.core.scope import Scope
 from transcripts.core.views.requests import PageRequest, back
@@ -86,7 +87,12 @@ def undo(request: PageRequest, undo_id: UUID) -> HttpResponse:
         others = {key: row for key, row in stored.items() if row["name"] != change["name"]}
         request.session["undo"] = others
     else:
-        _take_back(request, undo_id)
+        titles = selection.take_back(undo_id, by=request.user)
+        text = ngettext("%(count)s item is back.", "%(count)s items are back.", len(titles))
+        if len(titles) == 1:
+            text = _("“%(title)s” is back.")
+        title = Truncator("".join(titles[:1])).chars(MAX_TITLE)
+        messages.success(request, counted(text, len(titles), title=title))
     return back(request, reverse("library"))
 
 
@@ -122,35 +128,22 @@ def _waiting(request: PageRequest) -> Iterable[Deletion]:
 
 
 def _of_deletion(deletion: Deletion, page: str = "") -> UndoOffer:
+    text = ngettext(
+        "%(count)s item was deleted. You can undo this for half a minute.",
+        "%(count)s items were deleted. You can undo this for half a minute.",
+        deletion.total,
+    )
+    title = selection.title_of(deletion)
+    if title:
+        text = _("“%(title)s” was deleted. You can undo this for half a minute.")
     return UndoOffer(
-        text=_deletion_text(deletion),
+        text=counted(text, deletion.total, title=title),
         address=reverse("undo", args=[deletion.uuid]),
         seconds=deletion.seconds_left,
         made_at=deletion.created_at,
         is_deletion=True,
         page=page,
     )
-
-
-def _deletion_text(deletion: Deletion) -> str:
-    if title := selection.title_of(deletion):
-        text = _("“%(title)s” was deleted. You can undo this for half a minute.")
-        return text % {"title": title}
-    text = ngettext(
-        "%(count)s item was deleted. You can undo this for half a minute.",
-        "%(count)s items were deleted. You can undo this for half a minute.",
-        deletion.total,
-    )
-    return counted(text, deletion.total)
-
-
-def _take_back(request: PageRequest, deletion: UUID) -> None:
-    titles = selection.take_back(deletion, by=request.user)
-    text = ngettext("%(count)s item is back.", "%(count)s items are back.", len(titles))
-    if len(titles) == 1:
-        text = _("“%(title)s” is back.")
-    title = Truncator("".join(titles[:1])).chars(MAX_TITLE)
-    messages.success(request, counted(text, len(titles), title=title))
 
 
 def _rename_back(request: PageRequest, titles: Former) -> None:
@@ -201,3 +194,27 @@ _CHANGES: Final[Mapping[str, Callable[[PageRequest, Former], None]]] = {
     MOVE: _move_back,
     TAGS: _tag_back,
 }
+
+
+Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
+
+
+def counted(text: str, count: int, **values: object) -> str:
+    """Fill in a number, and other values."""
+    return text % {"count": number_format(count, force_grouping=True), **values}
+
+
+def joined(*sentences: Sentence, **values: object) -> str:
+    """Join the sentences that have something to count."""
+    return " ".join(counted(text, count, **values) for count, text in sentences if count)
+
+
+def tell_missing(request: PageRequest, chosen: ChosenItems) -> None:
+    """Say how many items something could not be done with: another tab may have deleted some."""
+    if chosen.missing:
+        text = ngettext(
+            "%(count)s item was not there any more.",
+            "%(count)s items were not there any more.",
+            chosen.missing,
+        )
+        messages.warning(request, counted(text, chosen.missing))

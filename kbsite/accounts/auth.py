@@ -13,12 +13,12 @@ from kbsite import openapi
 from kbsite.callers import AnyRequest, SignedInCaller, caller_or_none, scope_of
 from kbsite.models import ApiToken
 from kbsite.oauth import audience, connections
-from transcripts.core import actors
-from transcripts.core.actors import Actor
+from transcripts.core import audit
+from transcripts.core.audit import Actor
 from transcripts.core.errors import NotSignedIn
 from transcripts.core.headers import header
 from transcripts.core.scope import NOTHING
-from transcripts.core.views.form_pages import SAFE, page_above, page_of_form, takes_get
+from transcripts.core.views.requests import SAFE, page_above, page_of_form, takes_get
 
 
 def caller_of_token(text: str, *, resource: str = "") -> SignedInCaller:
@@ -63,7 +63,7 @@ class CallerMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: AnyRequest) -> None:
-        actors.resolve_with(lambda: actor_of(request))
+        audit.resolve_with(lambda: actor_of(request))
         session = getattr(request, "session", None)
         # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
         if session is not None and "\0" in (session.session_key or ""):
@@ -79,7 +79,7 @@ class CallerMiddleware(MiddlewareMixin):
         if request.path_info.startswith("/api/") and response.status_code == 401:
             challenge = audience.challenge(audience.origin_of(request), request.path_info)
             response["WWW-Authenticate"] = challenge
-        actors.resolve_with(Actor)  # the thread goes on to others
+        audit.resolve_with(Actor)  # the thread goes on to others
         return response
 
 

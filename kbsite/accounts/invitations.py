@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from kbsite.accounts import users
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from kbsite.models import SignInLink
 from transcripts.core.errors import Conflict, Forbidden, InvalidInput
 from transcripts.core.translation import translated_error
@@ -33,7 +33,15 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
     if collections.find_user(name) is not None:
         return member_set(request, collection, form)
     try:
-        guest = _new_user(request, name, collection, form.cleaned_data["role"])
+        _require_inviter(request)
+        similar = User.objects.filter(username__iexact=name).first()
+        if similar is not None:
+            raise Conflict(
+                f"There is already a user “{similar.username}”.", hint="Capital letters count."
+            )
+        guest = User(username=name)
+        guest.set_unusable_password()
+        users.add(guest, collection, role=form.cleaned_data["role"])
     except (Forbidden, InvalidInput, Conflict) as error:
         form.add_error("username", translated_error(error))
         status = 403 if isinstance(error, Forbidden) else 422
@@ -58,19 +66,6 @@ def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
 def _require_inviter(request: PageRequest) -> None:
     if not request.user.has_perm("auth.add_user"):
         raise Forbidden("You may not make accounts.", hint="Ask the operator of this server.")
-
-
-def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:
-    _require_inviter(request)
-    similar = User.objects.filter(username__iexact=name).first()
-    if similar is not None:
-        raise Conflict(
-            f"There is already a user “{similar.username}”.", hint="Capital letters count."
-        )
-    guest = User(username=name)
-    guest.set_unusable_password()
-    users.add(guest, collection, role=role)
-    return guest
 
 
 @sensitive_variables("secret", "address")

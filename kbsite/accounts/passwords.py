@@ -16,7 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 
 from kbsite.accounts import sign_in
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Forbidden
@@ -62,17 +62,14 @@ class ChoosePassword(PasswordChangeView):
         return next_page(self.request)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        more = {"next": next_page(self.request), "invitation": self._invitation()}
-        return super().get_context_data(**kwargs) | more
-
-    def _invitation(self) -> dict[str, Any] | None:
-        """Return who invited a user to which collection; nothing once there is a password."""
-        request = self.request
+        request, shown = self.request, None
         invitation = Invitation.read(request)
-        if invitation is None or request.user.has_usable_password():
-            return None
-        collection = Collection.objects.visible(request.access).filter(pk=invitation.collection)
-        return {"by": invitation.by, "collection": collection.first()}
+        if invitation and not request.user.has_usable_password():
+            visible = Collection.objects.visible(request.access)
+            collection = visible.filter(pk=invitation.collection).first()
+            shown = {"by": invitation.by, "collection": collection}
+        more = {"next": next_page(request), "invitation": shown}
+        return super().get_context_data(**kwargs) | more
 
 
 def after_link(request: HttpRequest, user: User) -> str:

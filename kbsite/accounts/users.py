@@ -1,17 +1,22 @@
 """Users: new ones, as members of one collection, and those who were invited and have not come."""
 
 import re
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
+from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.http import HttpRequest
 
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.models import Collection, Membership, Role
 
+FIELD: Final = "invitation"  # of an address
 _REFUSED: Final = re.compile(r"[^\w.@+-]+")  # characters that a user name cannot have
 
 
@@ -65,3 +70,27 @@ def guests(collection: Collection, *, of: User) -> dict[int, User]:
         elsewhere = Membership.objects.exclude(collection__in=owned).values("user")
         users = users.filter(is_superuser=False).exclude(pk__in=elsewhere)
     return {user.pk: user for user in users if not user.has_usable_password()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """Who invites to which collection, signed in the address of an invitation.
+
+    It is in the address, as it is still needed when the link is used up, and forgotten.
+    """
+
+    by: str
+    collection: int
+
+    @classmethod
+    def read(cls, request: HttpRequest) -> Self | None:
+        """Return what the address of a request says; None if it is of no invitation."""
+        try:
+            by, collection = signing.loads(request.GET.get(FIELD, ""), salt=FIELD)
+        except signing.BadSignature:
+            return None
+        return cls(by=by, collection=collection)
+
+    @property
+    def query(self) -> str:
+        return urlencode({FIELD: signing.dumps([self.by, self.collection], salt=FIELD)})

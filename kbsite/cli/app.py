@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kbsite import garbage
 from kbsite.cli import terminal
-from transcripts.core.actors import Actor, acting
+from transcripts.core.audit import Actor, acting
 
 
 class CommandEntry(NamedTuple):
@@ -58,7 +58,7 @@ COMMANDS = {
     "demo": CommandEntry("demo:demo", "Show reading, paging and searching with a sample library."),
     "collections": CommandEntry("collections:app", "List, add or delete collections."),
     "search": CommandEntry("search:search", "Search the library for passages."),
-    "sources": CommandEntry("sources:list_sources", "List the sources and their indexing state."),
+    "sources": CommandEntry("library:list_sources", "List the sources and their indexing state."),
     "ask": CommandEntry("ask:ask", "Answer a question from the library, with citations."),
     "tui": CommandEntry("tui:tui", "Open the terminal interface; F1 lists its keys."),
     "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),

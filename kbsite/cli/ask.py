@@ -15,7 +15,7 @@ from citations.errors import ConversationNotFound
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
 from kbsite.cli.options import InCollection, InSources, Json
-from kbsite.cli.remote import chosen_library
+from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
 from kbsite.library.base import AnswerStep, Library
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError

@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -28,7 +28,9 @@ def audit(
     open_library()
     since = timezone.now() - timedelta(days=days)
     entries = AuditEntry.objects.filter(at__gte=since).order_by("pk").values(*FIELDS)
-    rows = [{**entry, "at": _second(entry["at"])} for entry in entries.iterator()]
+    rows = [
+        {**entry, "at": entry["at"].isoformat(timespec="seconds")} for entry in entries.iterator()
+    ]
     if as_json:
         print_json(rows)
     elif as_csv:
@@ -38,10 +40,6 @@ def audit(
     else:
         cells = (tuple(str(row[name] or "") for name in FIELDS) for row in rows)
         table(tuple(name.capitalize() for name in FIELDS), cells, empty="Nothing was recorded.")
-
-
-def _second(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds")
 
 
 def _safe(value: object) -> object:

@@ -4,7 +4,7 @@ The program `age` reads and writes the same files. Messages never contain a key.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -40,7 +40,7 @@ def create(path: Path) -> str:
 
 def recipients(values: Sequence[str]) -> list[Any]:
     """Return the public keys that are given, or listed in files. Raises ``InvalidInput``."""
-    return [key for value in values for key in _recipients(value)]
+    return [_parsed(key) for value in values for key in _keys_in(value)]
 
 
 def identities(path: Path | None) -> list[Any]:
@@ -95,13 +95,12 @@ def _damaged(path: Path) -> InvalidInput:
     return InvalidInput(text, hint="Use another backup.")
 
 
-def _recipients(value: str) -> Iterator[Any]:
+def _keys_in(value: str) -> list[str]:
     if value.startswith(_SECRET):
         hint = "Others may have read it in the list of processes: create another one."
         raise InvalidInput("That is a secret key; the public one is needed.", hint=hint)
     if value.startswith(("age1", "ssh-")):
-        yield _recipient(value)
-        return
+        return [value]
     path = Path(value)
     lines = _lines(_text(path))
     if not lines or any(line.startswith((_SECRET, "-----BEGIN")) for line in lines):
@@ -109,17 +108,13 @@ def _recipients(value: str) -> Iterator[Any]:
             f"{path} contains no public keys.",
             hint="A public key begins with age1, ssh-ed25519 or ssh-rsa.",
         )
-    yield from map(_recipient, lines)
+    return lines
 
 
-def _recipient(text: str) -> Any:
-    parse: Callable[[str], Any] = (
-        pyrage.x25519.Recipient.from_str
-        if text.startswith("age1")
-        else pyrage.ssh.Recipient.from_str
-    )
+def _parsed(key: str) -> Any:
+    kind = pyrage.x25519 if key.startswith("age1") else pyrage.ssh
     try:
-        return parse(text)
+        return kind.Recipient.from_str(key)
     except pyrage.RecipientError as error:
         hint = "A public key begins with age1, ssh-ed25519 or ssh-rsa. Check that it is complete."
         raise InvalidInput("A public key is invalid.", hint=hint) from error

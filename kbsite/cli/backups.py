@@ -18,7 +18,7 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg.pq import Conninfo
 
 from kbsite import boot
-from kbsite.cli import backup_files, backup_manifest
+from kbsite.cli import backup_files
 from kbsite.library import server_lock
 from kbsite.postgres import programs as postgres_programs
 from kbsite.settings import django as settings
@@ -87,7 +87,6 @@ def back_up(path: Path, *, keys: Sequence[Any] = ()) -> int:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what backups that were killed have left."""
     for partial in folder.glob(f"{PARTIAL}*/backup"):
         with partial.open("rb") as file:
             try:
@@ -133,7 +132,7 @@ def restore(path: Path, *, keys: Sequence[Any] = ()) -> None:
             *("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"),
             f"--command=SET lock_timeout = '{LOCK_SECONDS}s'; SET client_min_messages = warning",
             f"--command={_DROP_ALL}",
-            f"--file={_script_of(path, Path(folder), keys=keys)}",
+            f"--file={script_of(path, Path(folder), keys=keys)}",
         )
     boot.migrate_now()
     audit.record(Action.RESTORE, "library", path.name)
@@ -142,10 +141,10 @@ def restore(path: Path, *, keys: Sequence[Any] = ()) -> None:
 def _write_dump(file: BinaryIO, *, keys: Sequence[Any]) -> None:
     options = ("--format=custom", "--no-owner", "--no-privileges")
     with (
-        backup_manifest.snapshot() as (name, manifest),
+        backup_files.snapshot() as (name, manifest),
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            [str(_find("pg_dump")), *options, f"--snapshot={name}"],
+            [_find("pg_dump"), *options, f"--snapshot={name}"],
             env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -158,8 +157,11 @@ def _write_dump(file: BinaryIO, *, keys: Sequence[Any]) -> None:
         _raise_failure("pg_dump", process.returncode, errors.read())
 
 
-def _script_of(path: Path, folder: Path, *, keys: Sequence[Any]) -> Path:
-    """Write the SQL that restores a backup and compares the result with its manifest."""
+def script_of(path: Path, folder: Path, *, keys: Sequence[Any] = ()) -> Path:
+    """Write the SQL that restores a backup and compares the result with its manifest.
+
+    Raises ``InvalidInput`` for a damaged file.
+    """
     dump, script = folder / "dump", folder / "restore.sql"
     with dump.open("wb") as copy:
         manifest = check(path, keys=keys, copy=copy).manifest
@@ -170,24 +172,20 @@ def _script_of(path: Path, folder: Path, *, keys: Sequence[Any]) -> Path:
         raise InvalidInput(
             f"{path} cannot be restored: {error.hint}", hint="Nothing was changed."
         ) from error
-    _accept_older_servers(script)
-    with script.open("a") as file:
-        file.write(manifest.check_script())
-    return script
-
-
-def _accept_older_servers(script: Path) -> None:
-    """Comment out the setting that PostgreSQL 15 and 16 do not know; the line sets its default."""
+    # PostgreSQL 15 and 16 do not know this setting, which has its default.
     line = b"\nSET transaction_timeout = 0;"
-    with script.open("r+b") as stream:
-        head = stream.read(4096)
-        stream.seek(0)
-        stream.write(head.replace(line, line.replace(b"SET", b"-- ")))
+    with script.open("r+b") as file:
+        head = file.read(4096)
+        file.seek(0)
+        file.write(head.replace(line, line.replace(b"SET", b"-- ")))
+        file.seek(0, os.SEEK_END)
+        file.write(manifest.check_script().encode())
+    return script
 
 
 def _run(program: str, *arguments: str) -> None:
     run = subprocess.run(
-        [str(_find(program)), *arguments],
+        [_find(program), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -202,12 +200,12 @@ def _raise_failure(program: str, code: int, errors: bytes) -> None:
         raise Unavailable(f"{program} failed.", hint=reason)
 
 
-def _find(program: str) -> Path:
+def _find(program: str) -> str:
     if program == "pg_restore":  # it only reads the file, whichever version wrote it
-        return postgres_programs.newest_client(program)
+        return str(postgres_programs.newest_client(program))
     if boot.is_embedded():
-        return postgres_programs.program(program)
-    return postgres_programs.client(program, server=connection.get_database_version()[0])
+        return str(postgres_programs.program(program))
+    return str(postgres_programs.client(program, server=connection.get_database_version()[0]))
 
 
 def _environment() -> dict[str, str]:

@@ -9,8 +9,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library import collection_contents, sources
 from citations.models import Source
 from kbsite.callers import everything
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
+from kbsite.cli.options import InCollection, Json, ListGroup, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
 from kbsite.library.database import open_library
@@ -21,7 +20,7 @@ from transcripts.library import reading as library
 from transcripts.models import Membership
 from transcripts.schemas import CollectionOut
 
-app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -104,5 +103,4 @@ def _shapes(scope: Scope) -> list[CollectionOut]:
 
 
 def _counted(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural where needed."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

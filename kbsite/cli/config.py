@@ -11,7 +11,7 @@ from kbsite.cli.terminal import expected_error, note, print_json, table_of_sente
 from kbsite.library.database import open_database
 from kbsite.settings import django as settings
 from kbsite.settings.options import ENV_FILE, OPTIONS, Option, env
-from transcripts.core.redaction import MASK, redact
+from transcripts.core.sanitize import MASK, redact
 
 # Options whose effective value has another name.
 _EFFECTIVE = {"YOUTUBE_KB_DATA_DIR": "DATA_DIR"}
@@ -61,20 +61,18 @@ def config(as_json: Json = False) -> None:
 def settings_in_use() -> list[SettingInUse]:
     _File.ENVIRON.clear()
     _File.read_env(ENV_FILE)
-    return [
-        SettingInUse(
-            name=option.name,
-            value=_value(option),
-            origin=_origin(option),
-            meaning=option.meaning,
-            secret=option.secret,
-        )
-        for option in OPTIONS.values()
-    ]
+    used = []
+    for option in OPTIONS.values():
+        origin = "default"
+        if option.is_set:
+            is_from_file = _File.ENVIRON.get(option.name) == env.ENVIRON[option.name]
+            origin = ".env" if is_from_file else "environment"
+        setting = SettingInUse(option.name, _value(option), origin, option.meaning, option.secret)
+        used.append(setting)
+    return used
 
 
 def _lock_lines() -> list[str]:
-    """Return lines on the locked embedding model, or why the database does not answer."""
     if not settings.DATABASE_URL and not (settings.DATA_DIR / "postgres").is_dir():
         return []
     try:
@@ -94,11 +92,3 @@ def _value(option: Option) -> Any:
     if isinstance(value, list):
         return [redact(str(entry)) for entry in value]
     return value if isinstance(value, bool | int | float) else redact(str(value))
-
-
-def _origin(option: Option) -> str:
-    if not option.is_set:
-        return "default"
-    in_file = _File.ENVIRON.get(option.name)
-    is_from_file = in_file is not None and in_file == env.ENVIRON[option.name]
-    return ".env" if is_from_file else "environment"

@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from citations.ingest import lanes, renewal
+from citations.ingest import discovery, lanes
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
-from citations.schemas.database import DatabaseOut, SpaceOut
+from citations.schemas.library import DatabaseOut, SpaceOut
 from citations.schemas.search import StateCountsOut
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
@@ -106,7 +106,11 @@ def migrate_embeddings(
         say(f"The migration to {space} is cancelled; the library is searched as before.")
         return
     choice = EmbeddingChoice(provider=to, model=model, dimensions=dimensions)
-    confirm(_question(migration.plan(choice)), yes=yes)
+    plan = migration.plan(choice)
+    verb = "Embed" if migration.under_way() is None else "Continue embedding"
+    charge = f", about {plan.tokens:,} tokens that {plan.provider} may charge for"
+    question = f"{verb} {plan.chunks:,} chunks with {plan}{'' if plan.provider in FREE else charge}"
+    confirm(f"{question}? Searches continue meanwhile.", yes=yes)
     space = migration.begin(choice, guarded=guarded)
     _follow(space, quiet=as_json)
     space.refresh_from_db()
@@ -132,10 +136,10 @@ def reindex(
     citations keep their quotes.
     """
     open_library()
-    stale = list(renewal.stale().values_list("pk", flat=True))
+    stale = list(discovery.stale().values_list("pk", flat=True))
     if stale:
         confirm(f"Index {len(stale):,} sources again?", yes=yes)
-        renewal.renew()
+        discovery.renew()
     with progress(quiet=as_json) as bar:
         counts = indexing.index((), stale, wait=wait, progress=bar)
     if as_json:
@@ -189,7 +193,6 @@ def _mismatch() -> tuple[str, str]:
 
 
 def _print_status(database: DatabaseOut, labels: Mapping[str, int]) -> None:
-    """Print it, with the number of sources by how they are found."""
     say(
         f"{database.videos:,} recordings, {database.transcripts:,} transcripts,"
         f" {database.chunks:,} chunks, {database.bytes / 2**20:,.1f} MB"
@@ -197,33 +200,19 @@ def _print_status(database: DatabaseOut, labels: Mapping[str, int]) -> None:
     states = [f"{count:,} {label}" for label, count in labels.items()]
     say(f"Sources: {', '.join(states) or 'none'}")
     for space in database.spaces:
-        _print_space(space)
+        name = vector_space.describe(space.provider, space.model, space.dimensions)
+        if space.state == SpaceState.BUILDING:
+            say(f"Migrating to {name}: {space.done:,} of {space.total:,} chunks embedded")
+        else:
+            prefix = "Locked to" if space.state == SpaceState.ACTIVE else "Replaced:"
+            say(f"{prefix} {name}: {space.vectors:,} vectors")
+        if space.error:
+            say(f"    {space.error} {space.hint}".rstrip(), "yellow")
     if not database.spaces:
         say("Locked to no embedding model yet: the first source that is indexed decides.")
     if database.mismatch:
         say(database.mismatch, "red")
         say(database.hint)
-
-
-def _print_space(space: SpaceOut) -> None:
-    name = vector_space.describe(space.provider, space.model, space.dimensions)
-    if space.state == SpaceState.BUILDING:
-        say(f"Migrating to {name}: {space.done:,} of {space.total:,} chunks embedded")
-    else:
-        prefix = "Locked to" if space.state == SpaceState.ACTIVE else "Replaced:"
-        say(f"{prefix} {name}: {space.vectors:,} vectors")
-    if space.error:
-        say(f"    {space.error} {space.hint}".rstrip(), "yellow")
-
-
-def _question(plan: migration.MigrationPlan) -> str:
-    tokens = (
-        ""
-        if plan.provider in FREE
-        else f", about {plan.tokens:,} tokens that {plan.provider} may charge for"
-    )
-    verb = "Embed" if migration.under_way() is None else "Continue embedding"
-    return f"{verb} {plan.chunks:,} chunks with {plan}{tokens}? Searches continue meanwhile."
 
 
 def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
@@ -235,18 +224,16 @@ def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
             progress.update(bar, completed=space.done, total=space.total)
 
         try:
-            while not migration.advance(space, on_progress=show) and _is_building(space):
+            while not migration.advance(space, on_progress=show):
+                space.refresh_from_db()
+                if space.state == SpaceState.RETIRED:
+                    raise Conflict(f"The migration to {space} was cancelled meanwhile.")
+                if space.error:
+                    raise Unavailable(space.error, hint=space.hint)
+                if space.state != SpaceState.BUILDING:
+                    break
                 show(space)  # a worker embeds
                 time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
             note("Stopped. The same command or a worker resumes the migration.", "yellow")
             raise
-
-
-def _is_building(space: EmbeddingSpace) -> bool:
-    space.refresh_from_db()
-    if space.state == SpaceState.RETIRED:
-        raise Conflict(f"The migration to {space} was cancelled meanwhile.")
-    if space.error:
-        raise Unavailable(space.error, hint=space.hint)
-    return space.state == SpaceState.BUILDING

@@ -16,14 +16,13 @@ from kbsite.library.database import open_library
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Retry, Unavailable, UnexpectedError
-from transcripts.core.work.retry import POLICIES
+from transcripts.core.work.models import POLICIES
 from transcripts.models import Video
 
 UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 
 
 def _seconds(time_span: str) -> int:
-    """Parse a time such as 6h, 1d or 1w."""
     match = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", time_span)
     if match is None:
         raise typer.BadParameter("give a number and m, h, d or w, such as 1d")

@@ -5,9 +5,8 @@ from kbsite.cli.library import print_reading
 from kbsite.cli.options import Json
 from kbsite.cli.search import print_hits
 from kbsite.cli.terminal import print_json, say
-from kbsite.library import indexing
+from kbsite.library import TaskProgress, indexing
 from kbsite.library.database import open_library
-from kbsite.library.progress import TaskProgress
 from transcripts import conf
 from transcripts import samples as talks
 from transcripts.library import reading as library

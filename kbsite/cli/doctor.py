@@ -26,13 +26,13 @@ from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
-from kbsite.identity import discovery
+from kbsite.identity import provider
 from kbsite.library import server_lock
 from kbsite.library.database import open_database
 from kbsite.postgres import account
 from kbsite.settings import django as settings
 from transcripts.core.errors import KnowledgeBaseError
-from transcripts.core.redaction import redact
+from transcripts.core.sanitize import redact
 from transcripts.core.work.disk import make_private_folder
 from transcripts.models import YouTubeGate
 
@@ -50,31 +50,23 @@ def doctor(as_json: Json = False) -> None:
 
     The exit code is 1 if a check fails.
     """
-    results = _run_all()
-    has_failed = any(result.ok is False for result in results)
-    if as_json:
-        print_json({"ok": not has_failed, "checks": results})
-    else:
-        for result in results:
-            _print(result)
-    raise typer.Exit(1 if has_failed else 0)
-
-
-def _run_all() -> list[HealthCheck]:
     results = [_run("Python", _python), _run("Data directory", _data_dir)]
     opened = _run(health.DATABASE, _open_database)
     results += health.check_all() if opened.ok else [opened]
     if opened.ok:
         results += [_run(name, check) for name, check in _AFTER_DATABASE.items()]
     results += [_run(name, _package, name) for name in ("yt-dlp", "youtube-transcript-api")]
-    return [*results, _run("Open files", _open_files), _run("Port", _port)]
-
-
-def _print(result: HealthCheck) -> None:
-    mark, style = MARKS[result.ok]
-    say(f"{mark} {result.name}: {result.detail}", style)
-    if result.ok is not True and result.hint:
-        say(typed(f"    {result.hint}"))
+    results += [_run("Open files", _open_files), _run("Port", _port)]
+    has_failed = any(result.ok is False for result in results)
+    if as_json:
+        print_json({"ok": not has_failed, "checks": results})
+    else:
+        for result in results:
+            mark, style = MARKS[result.ok]
+            say(f"{mark} {result.name}: {result.detail}", style)
+            if result.ok is not True and result.hint:
+                say(typed(f"    {result.hint}"))
+    raise typer.Exit(1 if has_failed else 0)
 
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:
@@ -232,7 +224,7 @@ def _gate() -> Result:
 
 def _oidc() -> Result:
     try:
-        return discovery.check()
+        return provider.check()
     except requests.RequestException as error:
         detail = f"the issuer does not answer: {type(error).__name__}"
         hint = "Check OIDC_ISSUER, and that this server reaches it and knows its certificate."

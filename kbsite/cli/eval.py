@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from citations.errors import InvalidGold
-from citations.evaluation import answer_quality, search_quality, trial_chunks
+from citations.evaluation import answer_quality, search_quality
 from citations.evaluation import questions as gold_questions
 from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport
@@ -129,7 +129,10 @@ def evaluate(
     )
     if gold:
         questions, rejected = gold_questions.from_file(_read(gold))
-        _list_rejected(rejected)
+        for error in rejected[:MAX_LISTED]:
+            note(error.message, "yellow")
+        if rejected:
+            note(f"Lines left out: {len(rejected)}. {rejected[0].hint}", "yellow")
         options = replace(options, rejected=tuple(error.message for error in rejected))
     elif not (questions := gold_questions.from_marks(scope, user=user)):
         raise InvalidGold(
@@ -140,13 +143,6 @@ def evaluate(
         _measure_answers(scope, questions, options)
     else:
         _measure_search(scope, questions, options)
-
-
-def _list_rejected(errors: Sequence[InvalidGold]) -> None:
-    for error in errors[:MAX_LISTED]:
-        note(error.message, "yellow")
-    if errors:
-        note(f"Lines left out: {len(errors)}. {errors[0].hint}", "yellow")
 
 
 def _measure_answers(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
@@ -170,18 +166,20 @@ def _measure_answers(scope: Scope, questions: Sequence[Question], options: EvalO
 
 
 def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
-    saved = (
-        search_quality.from_json(_read(options.against).decode(errors="replace"))
-        if options.against
-        else None
-    )
+    saved = None
+    if options.against:
+        saved = search_quality.from_json(_read(options.against).decode(errors="replace"))
     changed = dict(_setting(*text.partition("=")) for text in options.changed)
     splitting: AbstractContextManager[None] = nullcontext()
     if not changed.keys().isdisjoint(CHUNK_SETTINGS):
-        _check_overlap(changed)
-        keys = trial_chunks.sources_of(scope, questions, options.filter)
+        size, overlap = (
+            changed.get(name, getattr(settings, name)) for name in ("CHUNK_SIZE", "CHUNK_OVERLAP")
+        )
+        if overlap >= size:
+            raise InvalidInput(f"CHUNK_OVERLAP ({overlap}) must be less than CHUNK_SIZE ({size}).")
+        keys = search_quality.sources_of(scope, questions, options.filter)
         options = replace(options, filter=options.filter.model_copy(update={"keys": keys}))
-        splitting = trial_chunks.split_for_trial(keys)
+        splitting = search_quality.split_for_trial(keys)
         note(f"Only the sources of the questions are searched ({len(keys)}). They are split and")
         note("embedded again for this measurement, without contexts; the library stays as it is.")
     reports = [_search_report(scope, questions, options, "Searching")]
@@ -192,7 +190,12 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
     pairs = [(saved, reports[0])] if saved else []
     pairs += [(reports[0], reports[1])] if changed else []
     changes = [change for pair in pairs for change in search_quality.compare(*pair)]
-    _print(reports, changes, options)
+    if options.as_json:
+        measured = [report.as_json() for report in reports]
+        compared = [change.as_json() for change in changes]
+        print_json({"reports": measured, "changes": compared, "rejected": options.rejected})
+    else:
+        _print(reports, changes, options)
     if options.save:
         text = json.dumps(reports[-1].as_json(), ensure_ascii=False, indent=2) + "\n"
         with writing(options.save):
@@ -217,29 +220,21 @@ def _search_report(
         )
 
 
-def _check_overlap(changed: dict[str, Any]) -> None:
-    size, overlap = (
-        changed.get(name, getattr(settings, name)) for name in ("CHUNK_SIZE", "CHUNK_OVERLAP")
-    )
-    if overlap >= size:
-        raise InvalidInput(f"CHUNK_OVERLAP ({overlap}) must be less than CHUNK_SIZE ({size}).")
-
-
 @contextmanager
 def _changed_settings(changed: dict[str, Any]) -> Iterator[None]:
-    """Change settings of this process for the duration of the block."""
+    """Change settings of this process, and the models made by them, while the block runs."""
+
+    def put(values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            setattr(settings, name, value)
+        registry.reset()
+
     original = {name: getattr(settings, name) for name in changed}
     try:
-        _set(changed)
+        put(changed)
         yield
     finally:
-        _set(original)
-
-
-def _set(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(settings, name, value)
-    registry.reset()
+        put(original)
 
 
 def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
@@ -261,21 +256,11 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
 def _print(
     reports: Sequence[QualityReport], changes: Sequence[ApproachChange], options: EvalOptions
 ) -> None:
-    if options.as_json:
-        measured = [report.as_json() for report in reports]
-        compared = [change.as_json() for change in changes]
-        print_json({"reports": measured, "changes": compared, "rejected": options.rejected})
-        return
-    titles = ("", " ".join(options.changed))
-    for report, title in zip(reports, titles, strict=False):
-        rows = (
-            (
-                row.approach,
-                *(f"{value:.3f}" for value in astuple(row.scores)),
-                f"{row.milliseconds:.1f}",
-            )
-            for row in report.rows
-        )
+    for report, title in zip(reports, ("", " ".join(options.changed)), strict=False):
+        rows = []
+        for row in report.rows:
+            scores = (f"{value:.3f}" for value in astuple(row.scores))
+            rows.append((row.approach, *scores, f"{row.milliseconds:.1f}"))
         table(COLUMNS, rows, title=title)
         skipped = report.skipped and f"; {report.skipped} more have no answer in this library"
         note(f"{report.questions} questions{skipped or ''}")

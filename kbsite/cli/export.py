@@ -10,9 +10,9 @@ from citations.notebook import archive, highlight_export
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter
 from kbsite.cli.highlights import OfUser, reader
+from kbsite.cli.library import find_video
 from kbsite.cli.options import InCollection, Track, argument, option, video_ids
 from kbsite.cli.terminal import note, progress_bar, writing
-from kbsite.cli.videos import find_video
 from kbsite.library.database import open_library
 from transcripts.core import audit
 from transcripts.core.audit import Action
@@ -20,10 +20,6 @@ from transcripts.core.errors import InvalidInput
 from transcripts.library import exports
 from transcripts.library import reading as library
 from transcripts.library.exports import TranscriptFormat
-
-Output = Annotated[
-    Path | None, option("--output", "-o", metavar="FILE", help="Write to this file.")
-]
 
 
 def export(
@@ -49,34 +45,34 @@ def export(
     tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
     cards: Annotated[bool, typer.Option("--cards", help="Only highlights that are cards.")] = False,
     user: OfUser = "",
-    output: Output = None,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="Write to this file.")
+    ] = None,
     collection: InCollection = "",
 ) -> None:
     """Export a transcript, highlights for other programs, or everything in one ZIP."""
     if everything:
         _write_everything(user, collection, output, with_media=media)
     elif highlights is not None:
-        filter = HighlightFilter(tag=tag, collection=collection, cards=cards)
-        _write_highlights(highlights, filter, user, output)
+        filter, of = HighlightFilter(tag=tag, collection=collection, cards=cards), reader(user)
+        exported = highlight_export.export(of.scope, of.user, filter, highlights)
+        target = output or Path(exported.name)
+        with exported.file as file, writing(target), target.open("wb") as written:
+            shutil.copyfileobj(file, written)
+        note(f"Wrote {target}")
     elif reference:
-        _print_transcript(reference, form, lang, collection, output)
+        video = find_video(open_library(), reference, collection=collection)
+        text = exports.export(video, form=form, language=lang).text
+        if output is None:
+            typer.echo(text, nl=False)
+        else:
+            with writing(output):
+                output.write_text(text, encoding="utf-8")
     else:
         raise InvalidInput(
             "Nothing to export is named.",
             hint="Name a recording, or add --highlights obsidian or --everything.",
         )
-
-
-def _print_transcript(
-    reference: str, form: TranscriptFormat, lang: str, collection: str, output: Path | None
-) -> None:
-    video = find_video(open_library(), reference, collection=collection)
-    text = exports.export(video, form=form, language=lang).text
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        with writing(output):
-            output.write_text(text, encoding="utf-8")
 
 
 def _write_everything(name: str, collection: str, output: Path | None, *, with_media: bool) -> None:
@@ -93,15 +89,4 @@ def _write_everything(name: str, collection: str, output: Path | None, *, with_m
             with_media=with_media,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    note(f"Wrote {target}")
-
-
-def _write_highlights(
-    form: HighlightFormat, filter: HighlightFilter, name: str, output: Path | None
-) -> None:
-    of = reader(name)
-    exported = highlight_export.export(of.scope, of.user, filter, form)
-    target = output or Path(exported.name)
-    with exported.file as file, writing(target), target.open("wb") as written:
-        shutil.copyfileobj(file, written)
     note(f"Wrote {target}")

@@ -1,46 +1,41 @@
 """`kb highlights` lists highlights, and imports annotations as highlights."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from django.contrib.auth.models import User
 
 from citations.notebook import annotation_import, highlights, web_annotations
 from citations.notebook.highlights import HighlightFilter
 from citations.passages import place
-from citations.schemas.highlights import HighlightsOut, ImportOut
-from kbsite.callers import scope_of
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option
+from citations.schemas.notebook import HighlightsOut, ImportOut
+from kbsite.callers import SignedInCaller, scope_of
+from kbsite.cli.options import (
+    InCollection,
+    Json,
+    Limit,
+    ListGroup,
+    Offset,
+    argument,
+    of_user,
+    option,
+)
 from kbsite.cli.terminal import note, note_next_page, print_json, say, table
 from kbsite.cli.users import find_user
 from kbsite.library.database import open_database
-from transcripts.core.scope import Scope
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List highlights, or import annotations."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 OfUser = Annotated[
     str, of_user("The user whose highlights these are; unset: the owner of the library.")
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Whose highlights a command is about, and what they may read."""
-
-    user: User
-    scope: Scope
-
-
-def reader(name: str) -> Reader:
+def reader(name: str) -> SignedInCaller:
     """Return a user of the library, by default its owner; raises what ``find_user`` raises."""
     open_database()
     user = find_user(name)
-    return Reader(user, scope_of(user))
+    return SignedInCaller(user, scope_of(user))
 
 
 @app.callback(invoke_without_command=True)
@@ -63,16 +58,11 @@ def list_highlights(
     if as_json:
         print_json(HighlightsOut.model_validate(page))
         return
-    rows = (
-        (
-            highlight.row.source.title,
-            place(highlight.locator) if highlight.locator else "gone",
-            highlight.row.quote,
-            highlight.row.note,
-            " ".join(f"#{tag}" for tag in highlight.row.tags),
-        )
-        for highlight in page.highlights
-    )
+    rows = []
+    for highlight in page.highlights:
+        row, where = highlight.row, place(highlight.locator) if highlight.locator else "gone"
+        tags = " ".join(f"#{tag}" for tag in row.tags)
+        rows.append((row.source.title, where, row.quote, row.note, tags))
     columns = ("Source", "Place", "Highlight", "Note", "Tags")
     empty = "No highlights. Select words in a transcript or on a page."
     table(columns, rows, empty=empty, main="Highlight")

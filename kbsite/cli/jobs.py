@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from kbsite import celery
 from kbsite.callers import everything
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
+from kbsite.cli.options import InCollection, Json, Limit, ListGroup, Wait, argument
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, progress, say, table
 from kbsite.library.database import open_library
 from kbsite.library.jobs import error_of, follow, place_text
@@ -29,9 +28,7 @@ RECENT = timedelta(days=2)
 NO_JOBS = "No jobs."
 NO_OPEN = "No job is open, and none failed recently. `kb jobs --all` lists finished ones."
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List jobs, retry one, or reopen the YouTube gate."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 
 def sync(
@@ -59,16 +56,12 @@ def list_jobs(
     limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
-    """List jobs, retry one, or reopen the YouTube gate.
-
-    Without a command, lists open and recently failed jobs and the state of the gate; with --all,
-    finished ones, too. Failed are also those that failed in part.
-    """
+    """List jobs, retry one, or reopen the YouTube gate."""
     if context.invoked_subcommand:
         return
     scope = open_library()
     visible = Job.objects.visible(scope).select_related("collection", "video__collection")
-    if not everything:
+    if not everything:  # failed are also those that failed in part
         recent = visible.failed().filter(finished_at__gte=timezone.now() - RECENT)
         visible = visible.unfinished() | recent
     jobs, youtube = list(visible[:limit]), activity.youtube_queue(scope)
@@ -148,7 +141,6 @@ def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
 
 
 def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
-    """Print queued jobs, with ``wait`` when they have ended, and exit."""
     if wait:
         with progress(quiet=as_json) as bar:
             jobs = follow(jobs, bar)

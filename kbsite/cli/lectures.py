@@ -7,15 +7,23 @@ import typer
 
 from citations.errors import LectureNotFound
 from citations.lectures import events, speech
-from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from citations.schemas.lectures import ListedSessionOut, ReplayOut, StatisticsOut
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
+from kbsite.cli.options import (
+    InCollection,
+    Json,
+    Language,
+    ListGroup,
+    Many,
+    Yes,
+    argument,
+    option,
+    video_ids,
+)
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
 from kbsite.library.database import open_library
 from transcripts.core.errors import Conflict, InvalidInput
@@ -28,9 +36,7 @@ LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List, measure, export, keep or delete lectures."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 LectureId = Annotated[str, argument("ID", "The lecture's id, or the beginning of the id.")]
 
 
@@ -79,7 +85,7 @@ def keep(reference: LectureId, as_json: Json = False) -> None:
     If the lecture already has a recording (replayed or kept), that one is shown.
     """
     lecture = _find(open_library(), reference)
-    video = lecture_recording.keep(lecture, None)
+    video = speech.keep_recording(lecture, None)
     said = f"“{lecture.title}” is kept as a recording: `kb show {video.key}` reads it."
     print_result(said, {"video": VideoOut.model_validate(video)}, as_json=as_json)
 
@@ -224,7 +230,7 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
     while True:
         position = first + round((time.monotonic() - started) * 1000 * speed)
         lecture_worker.submit([window.pk for window in speech.advance(lecture, position)])
-        new_events = events.after(lecture, last_event)
+        new_events = events.events_after(lecture, last_event)
         for event in new_events:
             last_event = event.number
             if not quiet:
@@ -244,15 +250,10 @@ def _print_event(lecture: LectureSession, event: LectureEvent) -> None:
         time_ = "" if start is None else f"{clock(start):>8}  "
         say(f"{time_}{data['text']}")
     elif event.kind == events.CITATIONS and data["citations"]:
-        _print_card(lecture, data["window_index"])
-
-
-def _print_card(lecture: LectureSession, index: int) -> None:
-    """Print what a window cites, unless it cites on what the card before it shows."""
-    card = card_at(lecture, index)
-    if card is not None and card.first.index == index:
-        best = card.best
-        more = f" · {len(card.others)} more" if card.others else ""
+        card = card_at(lecture, data["window_index"])
+        if card is None or card.first.index != data["window_index"]:
+            return  # it cites on what the card before it shows
+        best, more = card.best, f" · {len(card.others)} more" if card.others else ""
         say(
             f"{'':>8}  [{card.number}] {best.source.title}, {printed_place(best)}"
             f" · {best.relevance_score or 0:.2f} · {best.snippet}{more}",

@@ -1,16 +1,26 @@
-"""`kb list` and `kb show`: the recordings and their transcripts."""
+"""`kb list`, `kb show` and `kb sources`: the recordings, their transcripts, and all sources."""
 
+import contextlib
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from citations.documents.storage import document_note
+from citations.errors import SourceNotFound
 from citations.library import sources as library_sources
+from citations.library.filters import Filter, find_source
+from citations.library.item import KINDS
+from citations.library.sources import SourcePage
 from citations.schemas.library import ListedVideoOut, ListedVideosOut
+from citations.schemas.search import SourcesOut
 from citations.vectors import language_gap
 from kbsite.cli.options import (
     InCollection,
+    InCollections,
     Json,
+    Kinds,
     Language,
     Limit,
     Many,
@@ -20,14 +30,16 @@ from kbsite.cli.options import (
     argument,
     option,
 )
-from kbsite.cli.sources import note_language_gap
 from kbsite.cli.terminal import note, note_next_page, out, print_json, printable, table
-from kbsite.cli.videos import find_video
 from kbsite.library.database import open_library
+from transcripts.core.errors import VideoNotFound
 from transcripts.core.scope import Scope
 from transcripts.library import reading as library
+from transcripts.models import Video
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.text.timecodes import clock, parse_clock
+
+MAX_NEAR = 3  # videos that an error names
 
 
 def list_videos(
@@ -76,21 +88,17 @@ def list_videos(
         )
         for video in page.videos
     )
+    empty = "No recordings. Add one with `kb add`, or try `kb demo`."
+    if filter != library.VideoFilter() and (total := library.list_videos(scope, limit=1).total):
+        empty = f"None of the {total} recordings fits. Give fewer words or options."
     table(
         ("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"),
         rows,
-        empty=_empty(scope, filter),
+        empty=empty,
         main="Title",
     )
-    note_language_gap(state for states in labels.values() for state in states)
+    _note_language_gap(state for states in labels.values() for state in states)
     note_next_page(page.total, page.next)
-
-
-def _empty(scope: Scope, filter: library.VideoFilter) -> str:
-    """Say that there are no recordings, or that none of them fits."""
-    if filter == library.VideoFilter() or not (total := library.list_videos(scope, limit=1).total):
-        return "No recordings. Add one with `kb add`, or try `kb demo`."
-    return f"None of the {total} recordings fits. Give fewer words or options."
 
 
 def show(
@@ -149,3 +157,84 @@ def print_reading(result: library.VideoReading) -> None:
             f"This is a preview. Read on: kb show {key} --chunk 0 (to {part.total_chunks - 1}),"
             f" --start 1:00 --end 2:00, or --full; kb search WORDS --in {key}"
         )
+
+
+def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
+    """Return a video as ``library.find_video`` does. Raises ``VideoNotFound``, which names videos
+    that have the words, or says what else has this id.
+    """
+    try:
+        return library.find_video(scope, reference, collection=collection)
+    except VideoNotFound as error:
+        filter = library.VideoFilter(words=reference, collection=collection)
+        videos = library.list_videos(scope, filter, limit=MAX_NEAR).videos
+        names = " · ".join(f"{video.key} ({video.title})" for video in videos)
+        hint = f"Did you mean {names}?" if names else error.hint
+        with contextlib.suppress(SourceNotFound):
+            source = find_source(scope, reference)
+            hint = (
+                f"“{source.title}” is a document: `kb outline {reference}` shows its parts,"
+                f" `kb search WORDS --in {reference}` finds passages in it. {document_note(source)}"
+            ).rstrip()
+        raise VideoNotFound(error.message, hint=hint) from None
+
+
+def list_sources(
+    words: Annotated[
+        Many, argument("[WORDS]…", "Words in the title, author or recording's id.")
+    ] = None,
+    state: Annotated[
+        str, option(metavar="STATE", help="Only pending, words, ready or failed.")
+    ] = "",
+    collection: InCollections = None,
+    kind: Kinds = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    as_json: Json = False,
+) -> None:
+    """List the sources and their indexing state."""
+    filter = Filter.model_validate({"collections": collection or (), "kinds": kind or ()})
+    scope, text = open_library(), " ".join(words or ())
+    page = library_sources.list_sources(
+        scope, filter, words=text, state=state, offset=offset, limit=limit
+    )
+    if as_json:
+        print_json(SourcesOut.model_validate(page))
+    else:
+        _print_sources(page)
+
+
+def _note_language_gap(states: Iterable[str]) -> None:
+    if language_gap.WORDS_ALONE in states:
+        fetch, migrate = language_gap.COMMANDS
+        note(
+            "The model of meaning does not know some of these languages:"
+            f" `{fetch}`, then `{migrate}` finds all by meaning, too."
+        )
+
+
+def _print_sources(page: SourcePage) -> None:
+    label, kinds, rows = language_gap.state_labels(), dict(KINDS), []
+    states = [label(source.state, source.language) for source in page.sources]
+    for source, state in zip(page.sources, states, strict=True):
+        is_busy = source.step and source.total
+        rows.append(
+            (
+                source.uuid,
+                source.title,
+                kinds[source.shown_kind],
+                source.language,
+                f"{state} ({source.step}, {source.percent} %)" if is_busy else state,
+                source.chunk_count,
+                source.collection.name,
+            )
+        )
+    columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
+    table(columns, rows, empty="No sources. Add one with `kb add`.", main="Title")
+    _note_language_gap(states)
+    if page.counts.unfinished:
+        note(f"{page.counts.unfinished} of {page.counts.total} are still being indexed.")
+    for source in page.sources:
+        if source.error:
+            note(f"{source.title}: {source.error} {source.hint}".rstrip(), "yellow")
+    note_next_page(page.total, page.next)

@@ -20,16 +20,13 @@ def mcp(
     ] = "",
 ) -> None:
     """Serve MCP over standard input and output, for clients that start programs."""
-    if url:
-        anyio.run(Relay(_endpoint(url), token).run)
-    else:
+    if not url:
         import_string("kbsite.cli.mcp_local.serve")()  # a relay starts without what it loads
-
-
-def _endpoint(url: str) -> str:
+        return
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise InvalidInput(
             f"“{url[:100]}” is no address of a server.", hint="For example: https://host"
         )
-    return url if parts.path.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"
+    is_endpoint = parts.path.rstrip("/").endswith("/mcp")
+    anyio.run(Relay(url if is_endpoint else f"{url.rstrip('/')}/mcp", token).run)

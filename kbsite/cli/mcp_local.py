@@ -9,7 +9,7 @@ from citations.providers import registry
 from kbsite.cli.serve import Worker
 from kbsite.cli.users import owner
 from kbsite.library.database import open_database, watched_database
-from kbsite.mcp import stdio
+from kbsite.mcp.server import serve_over_stdio
 from transcripts.models import Job, WorkerPulse
 
 POLL_SECONDS = 2.0
@@ -24,7 +24,7 @@ def serve() -> None:
     with watched_database(), ExitStack() as stack:
         stack.callback(ending.set)
         threading.Thread(target=_work, args=(stack, ending), daemon=True).start()
-        stdio.serve(user)
+        serve_over_stdio(user)
 
 
 def _work(stack: ExitStack, ending: threading.Event) -> None:

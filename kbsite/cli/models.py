@@ -7,16 +7,12 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from citations.errors import ModelMissing
 from citations.providers import downloads, inventory, weights
-from citations.providers.inventory import ModelEntry
-from kbsite.cli.groups import ListGroup
-from kbsite.cli.options import Json, Many, argument
+from kbsite.cli.options import Json, ListGroup, Many, argument
 from kbsite.cli.terminal import err, note, print_json, printable, progress_bar, say, table
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
-app = typer.Typer(
-    cls=ListGroup, add_completion=False, help="List the configured models, or fetch missing ones."
-)
+app = typer.Typer(cls=ListGroup, add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -28,8 +24,16 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print_json(entries)
         return
-    columns = ("Model", "Provider", "Used for", "Here", "Size", "Licence")
-    table(columns, [_row(entry) for entry in entries])
+    rows = []
+    for entry in entries:
+        about = "" if entry.present else "about "
+        size = "" if entry.size is None else f"{about}{_size(entry.size)}"
+        here = "yes" if entry.present else "no"
+        if entry.present is None:
+            here = "unknown" if entry.note else "at its server"
+        uses = ", ".join(entry.uses)
+        rows.append((entry.model or "?", entry.provider, uses, here, size, entry.licence))
+    table(("Model", "Provider", "Used for", "Here", "Size", "Licence"), rows)
     for entry in entries:
         if entry.note:
             note(f"{entry.model or entry.provider}: {entry.note}")
@@ -76,15 +80,6 @@ def _fetch(name: str) -> dict[str, str | int | bool]:
             )
         is_new = True
     return {"model": name, "fetched": is_new, "size": weights.size(folder), "folder": str(folder)}
-
-
-def _row(entry: ModelEntry) -> tuple[str, ...]:
-    size = "" if entry.size is None else f"{'' if entry.present else 'about '}{_size(entry.size)}"
-    here = "yes" if entry.present else "no"
-    if entry.present is None:
-        here = "unknown" if entry.note else "at its server"
-    uses = ", ".join(entry.uses)
-    return (entry.model or "?", entry.provider, uses, here, size, entry.licence)
 
 
 def _size(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and their shell completions from the running database."""
+"""Options and groups that several commands share; shells complete from the running database."""
 
 import contextlib
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import typer
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
+from typer.core import TyperGroup
 
 from citations.formats import KINDS
 from citations.schemas.filters import LISTS, FilterIn
@@ -168,3 +169,17 @@ def _filter_option(part: str) -> Any:
         return Annotated[date | None, option(*flags, help=help, metavar="DAY", parser=day)]
     help = f"{help.replace('second', 'time')} Such as 90, 12:34 or 1h2m3s."
     return Annotated[float | None, option(*flags, help=help, parser=parse_clock, **about)]
+
+
+class ListGroup(TyperGroup):
+    """Says what to type for a command that it does not have, such as ``list``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, path = args[0], ctx.command_path
+        if not (name in self.commands or name.startswith("-") or ctx.resilient_parsing):
+            others = ", ".join(f"`{path} {command}`" for command in self.commands)
+            ctx.fail(
+                f"There is no `{path} {name}`. `{path}` alone lists, and `{path} --help` shows how"
+                f" to narrow the list. Its commands: {others}."
+            )
+        return super().resolve_command(ctx, args)

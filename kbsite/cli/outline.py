@@ -92,7 +92,6 @@ def _print_topics(collections: Sequence[Collection], *, as_json: bool) -> None:
 
 
 def _print_paragraph(text: str, style: str, *, indent: int) -> None:
-    """Print a paragraph, with all its lines indented in a terminal, else as one line."""
     if out().is_terminal:
         out().print(Padding(Text(printable(text), style=style), (0, 0, 0, indent)))
     else:

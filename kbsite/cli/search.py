@@ -8,11 +8,11 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from citations.passages import NEAREST, SearchMode, interval
-from citations.schemas.search import PassageOut, SearchOut, TermOut, TracedOut
+from citations.passages import SearchMode, interval
+from citations.schemas.search import PassageOut, SearchOut, TracedOut
 from citations.stages import rule_name, stage_name
 from kbsite.cli.options import Json, filtered, option
-from kbsite.cli.remote import chosen_library
+from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from kbsite.library.base import Library
 from transcripts.conf import absolute
@@ -72,7 +72,12 @@ def search(
         print_json(results)
     else:
         _print_results(results)
-        _print_reasons(results, explain=explain)
+        if results.traced:
+            _print_traced(results.traced)
+        if explain and results.passages:
+            _print_scores(results.passages)
+            _print_dropped(results.dropped)
+            _print_stages(results)
     for sentence in results.notes:
         note(sentence)
 
@@ -98,24 +103,20 @@ def _unindexed(library: Library, named: Sequence[str]) -> str:
 def _search_words(
     library: Library, video: str, query: str, filter: dict[str, Any], *, limit: int
 ) -> VideoSearchOut:
-    result = library.search_recording(
-        video,
-        query,
-        collection=next(iter(filter.get("collections", ())), ""),
-        language=next(iter(filter.get("languages", ())), ""),
+    collection, language = (
+        next(iter(filter.get(name, ())), "") for name in ("collections", "languages")
     )
-    text = (
+    result = library.search_recording(video, query, collection=collection, language=language)
+    note(
         f"“{result.video.title}” is not indexed yet, so only the words of its transcript were"
         " searched. `kb sources` shows its state."
     )
-    note(text)
     start, end = filter.get("start", 0), filter.get("end", math.inf)
     result.hits = [hit for hit in result.hits if hit.end > start and hit.start < end][:limit]
     return result
 
 
 def _print_results(results: SearchOut) -> None:
-    """Print passages by source, with the query's words marked."""
     if results.suggestion:
         say(f"Did you mean “{printable(results.suggestion)}”?")
     if not results.passages:
@@ -123,8 +124,7 @@ def _print_results(results: SearchOut) -> None:
     elif results.nothing_relevant:
         say("Nothing in your library seems to answer this. What comes nearest:", "bold")
     by_source: dict[UUID, list[tuple[int, PassageOut]]] = {}
-    nearest = NEAREST if results.nothing_relevant else None
-    for rank, passage in enumerate(results.passages[:nearest], start=1):
+    for rank, passage in enumerate(results.passages, start=1):
         by_source.setdefault(passage.source_id, []).append((rank, passage))
     for ranked in by_source.values():
         first = ranked[0][1]
@@ -135,40 +135,21 @@ def _print_results(results: SearchOut) -> None:
             _print_passage(rank, passage)
 
 
-def _print_reasons(results: SearchOut, *, explain: bool) -> None:
-    """Print what became of the passage that was asked for and, if asked, how scores came about,
-    which other hits there are, and what took how long.
-    """
-    if results.traced:
-        _print_traced(results.traced)
-    if not explain or not results.passages:
-        return
-    _print_scores(results.passages)
-    _print_dropped(results.dropped)
-    table(
-        ("Stage", "ms", "Passages", ""),
-        (
-            (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
-            for stage in results.stages
-        ),
-        title=f"Stages, {results.milliseconds:.1f} ms in all",
-    )
+def _print_stages(results: SearchOut) -> None:
+    rows = [
+        (stage_name(stage.name), f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+        for stage in results.stages
+    ]
+    title = f"Stages, {results.milliseconds:.1f} ms in all"
+    table(("Stage", "ms", "Passages", ""), rows, title=title)
 
 
 def _print_dropped(hits: Sequence[TracedOut]) -> None:
     columns = ("Passage", "Place", "Words", "Meaning", "RRF", "Judge", "Why not")
-    rows = [
-        (
-            hit.title,
-            hit.place,
-            _rank(hit.lexical_rank),
-            _rank(hit.vector_rank),
-            _rank(hit.fused_rank),
-            _rank(hit.rank),
-            rule_name(hit.rule) if hit.rule else "",
-        )
-        for hit in hits[:DROPPED_SHOWN]
-    ]
+    rows = []
+    for hit in hits[:DROPPED_SHOWN]:
+        ranks = map(_rank, (hit.lexical_rank, hit.vector_rank, hit.fused_rank, hit.rank))
+        rows.append((hit.title, hit.place, *ranks, rule_name(hit.rule) if hit.rule else ""))
     empty = "Every passage that was found is listed."
     table(columns, rows, title="Found, but not listed", empty=empty, main="Why not")
     if len(hits) > DROPPED_SHOWN:
@@ -176,10 +157,11 @@ def _print_dropped(hits: Sequence[TracedOut]) -> None:
 
 
 def _print_traced(hit: TracedOut) -> None:
-    """Say where a passage is in the list, or why it is not there."""
     say(f"“{printable(hit.title)}” {hit.place}: {printable(hit.text)} …", "bold")
     if hit.number:
         say(f"It is number {hit.number} of the list.")
+        if hit.rule:
+            say(f"The page folds it away: {rule_name(hit.rule)}.")
     elif hit.rule:
         say(f"It is not listed: {rule_name(hit.rule)}.")
     places = {
@@ -210,7 +192,6 @@ def _print_passage(rank: int, passage: PassageOut) -> None:
 
 
 def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
-    """Print heading, score, link, and the text with its marked spans."""
     text = Text(printable(passage.text))
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:
@@ -229,20 +210,12 @@ def _print_scores(passages: Sequence[PassageOut]) -> None:
         for rank, passage in enumerate(passages, start=1)
         if passage.explanation
     ]
-    rows = [
-        (
-            str(rank),
-            _number(score, 3),
-            _rank(explanation.lexical_rank),
-            _number(explanation.bm25, 3),
-            _rank(explanation.vector_rank),
-            _number(explanation.cosine, 3),
-            _number(explanation.rrf, 5),
-            _number(explanation.rerank_score, 3),
-            explanation.formula,
-        )
-        for rank, score, explanation in explained
-    ]
+    rows = []
+    for rank, score, how in explained:
+        words = (_rank(how.lexical_rank), _number(how.bm25, 3))
+        meaning = (_rank(how.vector_rank), _number(how.cosine, 3))
+        judged = (_number(how.rrf, 5), _number(how.rerank_score, 3), how.formula)
+        rows.append((str(rank), _number(score, 3), *words, *meaning, *judged))
     table(columns, rows, title="How the scores came about", main="How")
     for rank, _, explanation in explained:
         if explanation.signs:
@@ -251,14 +224,12 @@ def _print_scores(passages: Sequence[PassageOut]) -> None:
             say(f"{rank:>2}. Judge: {', '.join(parts)}, …", "dim")
         if explanation.terms:
             best = sorted(explanation.terms, key=lambda term: -term.score)
-            parts = [f"{printable(_word(term))} {term.score:.3f}" for term in best[:TERMS_SHOWN]]
+            parts = []
+            for term in best[:TERMS_SHOWN]:
+                stem = "" if term.stem == term.term else f" ({term.stem})"
+                parts.append(f"{printable(term.term + stem)} {term.score:.3f}")
             parts += ["…"] if len(best) > TERMS_SHOWN else []
             say(f"{rank:>2}. BM25 {explanation.bm25 or 0:.3f} = {' + '.join(parts)}", "dim")
-
-
-def _word(term: TermOut) -> str:
-    """Return a word, with its stem where that is another."""
-    return term.term if term.stem == term.term else f"{term.term} ({term.stem})"
 
 
 def _number(value: float | None, digits: int) -> str:

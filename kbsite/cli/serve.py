@@ -29,8 +29,8 @@ from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say, typed
 from kbsite.library import indexing, server_lock
 from kbsite.library.database import open_database, watched_database
-from kbsite.middleware.request_heads import TimedHttpProtocol
-from kbsite.telemetry import process
+from kbsite.middleware.request_limits import TimedHttpProtocol
+from kbsite.telemetry import metrics
 from transcripts.core.errors import InvalidInput, Unavailable
 
 ALL_INTERFACES = ("0.0.0.0", "::")
@@ -83,7 +83,7 @@ def serve(
         server_lock.only_server(data_dir) as write_url,
         _listen(settings.HOST, settings.PORT, has_sample=sample) as listener,
     ):
-        process.watch("server")
+        metrics.watch("server")
         _publish(listener)
         write_url(settings.PUBLIC_URL)
         _announce("Starting the database (the first start creates it) …")

@@ -11,7 +11,7 @@ from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.cells import cell_len, set_cell_size
@@ -28,8 +28,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from kbsite.cli.columns import GAP, fitted
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from kbsite.postgres.errors import unreachable
 from transcripts.core import errors
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError, Unavailable
@@ -50,16 +49,16 @@ EXIT_CODES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (Unavailable, 8),
     (KnowledgeBaseError, 1),
 )
-# The database ended, restarts or is full: by module and name, for help must not import Django.
-_DATABASE_ERRORS = tuple(
-    (module, name)
-    for module in ("django.db.utils", "psycopg")
-    for name in ("OperationalError", "InterfaceError")
-)
-_SETTING_ERRORS = (
-    ("django.core.exceptions", "ImproperlyConfigured"),
-    ("environ.compat", "ImproperlyConfigured"),
-)
+# By module and name, for help must not import Django.
+_DATABASE_LOST = {  # or it restarts, or is full
+    *("django.db.utils.OperationalError", "django.db.utils.InterfaceError"),
+    *("psycopg.OperationalError", "psycopg.InterfaceError"),
+}
+_SETTING_ERRORS = {"django.core.exceptions.ImproperlyConfigured"}
+GAP: Final = 2  # between two columns
+CELL: Final = 7  # characters that a column keeps before another one is left out
+MAIN: Final = 20  # the same of the column by which people know a row
+ID: Final = 36  # the same of an id, such as a UUID: it is copied
 
 
 def exit_code_of(error: KnowledgeBaseError) -> int:
@@ -71,9 +70,10 @@ def expected_error(error: Exception) -> KnowledgeBaseError | None:
     """Return an exception as an expected error, or None for an unexpected one."""
     if isinstance(error, KnowledgeBaseError):
         return error
-    if any(_is_a(error, *kind) for kind in _DATABASE_ERRORS):
+    families = {f"{family.__module__}.{family.__qualname__}" for family in type(error).__mro__}
+    if families & _DATABASE_LOST:
         return unreachable(error)
-    if any(_is_a(error, *kind) for kind in _SETTING_ERRORS):
+    if families & _SETTING_ERRORS:
         return InvalidInput(
             f"Invalid setting: {error}",
             hint="Check the environment and the .env file; the README lists all settings.",
@@ -97,11 +97,11 @@ def report(error: KnowledgeBaseError, *, as_json: bool = False) -> int:
     """Print message and hint, or a problem as JSON, to the error output; return the exit code."""
     if as_json:
         typer.echo(json.dumps(error.problem(), ensure_ascii=False), err=True)
-        return exit_code_of(error)
-    message = typed(printable(error.message))
-    err().print(Text("Error: ", style="bold red") + Text(message), soft_wrap=True)
-    if error.hint:
-        note(error.hint)
+    else:
+        message = typed(printable(error.message))
+        err().print(Text("Error: ", style="bold red") + Text(message), soft_wrap=True)
+        if error.hint:
+            note(error.hint)
     return exit_code_of(error)
 
 
@@ -112,10 +112,7 @@ def print_json(value: Any) -> None:
 
 def print_result(text: str, value: Any, *, as_json: bool) -> None:
     """Print a result as a line, or as JSON."""
-    if as_json:
-        print_json(value)
-    else:
-        say(text)
+    print_json(value) if as_json else say(text)
 
 
 def say(text: str, style: str = "") -> None:
@@ -159,7 +156,7 @@ def table(
     everything, and columns are aligned there only up to ``PIPE_COLUMN``: long cells push aside what
     follows them, in their own row alone.
     """
-    flat = [[" ".join(cell.split()) for cell in row] for row in _printable(rows)]
+    flat = [[" ".join(printable(str(cell)).split()) for cell in row] for row in rows]
     if not flat:
         say(typed(empty), "dim")
         return
@@ -167,16 +164,19 @@ def table(
         say(title, "italic")
     natural = [max(map(cell_len, column)) for column in zip(columns, *flat, strict=True)]
     widest = columns.index(main) if main else natural.index(max(natural))
+    widths = {index: min(width, PIPE_COLUMN) for index, width in enumerate(natural)}
     if out().is_terminal:
-        fit, widths = _cut, fitted(natural, out().width, main=widest)
-    else:
-        fit, widths = (
-            _padded,
-            {index: min(width, PIPE_COLUMN) for index, width in enumerate(natural)},
-        )
+        widths = fitted(natural, out().width, main=widest)
     for number, row in enumerate((columns, *flat)):
-        line = (" " * GAP).join(fit(row[index], width) for index, width in widths.items())
+        line = (" " * GAP).join(_cell(row[index], width) for index, width in widths.items())
         out().print(Text(line.rstrip(), style="" if number else "bold"), soft_wrap=True)
+
+
+def _cell(text: str, width: int) -> str:
+    """Return a cell as wide as its column: cut in a terminal, whole in a pipe."""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return f"{set_cell_size(text, width - 1)}…" if out().is_terminal else text
 
 
 def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -185,7 +185,7 @@ def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]])
     Names in the first column do so only if they would take more than half of the width: the other
     columns would get no room beside a long path.
     """
-    lines = _printable(rows)
+    lines = [[printable(str(cell)) for cell in row] for row in rows]
     names_fit = max((cell_len(line[0]) for line in lines), default=0) <= out().width // 2
     grid = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, name in enumerate(columns):
@@ -193,20 +193,6 @@ def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]])
     for line in lines:
         grid.add_row(*line)
     out().print(grid)
-
-
-def _printable(rows: Iterable[Sequence[object]]) -> list[list[str]]:
-    return [[printable(str(value)) for value in row] for row in rows]
-
-
-def _padded(text: str, width: int) -> str:
-    return text if cell_len(text) > width else set_cell_size(text, width)
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) > width:
-        return f"{set_cell_size(text, width - 1)}…"
-    return set_cell_size(text, width)
 
 
 def progress_bar(
@@ -218,8 +204,6 @@ def progress_bar(
 
 
 class _Bar(TaskProgress):
-    """A task in a bar of a terminal."""
-
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._task: TaskID | None = None
@@ -294,7 +278,25 @@ def _plain(value: Any) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
-def _is_a(error: Exception, module: str, name: str) -> bool:
-    # The module that raised such an error has imported its class.
-    kind = getattr(sys.modules.get(module), name, None)
-    return isinstance(kind, type) and isinstance(error, kind)
+def fitted(natural: Sequence[int], room: int, *, main: int) -> dict[int, int]:
+    """Return the width of each column that is shown, by its index.
+
+    ``natural`` are the widths that cut nothing. The first column, an id that is copied, keeps
+    ``ID`` characters unless it is ``main``, which keeps ``MAIN``. What does not fit is cut, the
+    widest first; where too little would be left of a column, the last ones are left out.
+    """
+    least = [min(width, MAIN if index == main else CELL) for index, width in enumerate(natural)]
+    if main:
+        least[0] = min(natural[0], ID)
+    columns = list(range(len(natural)))
+    others = [index for index in columns if index not in (0, main)]
+    room += GAP  # a gap follows each column, that of the last one beyond the edge
+    while others and sum(least[index] + GAP for index in columns) > room:
+        columns.remove(others.pop())
+    widths = {index: least[index] for index in columns}
+    spare = room - sum(width + GAP for width in widths.values())
+    while spare > 0 and (cut := [index for index in columns if widths[index] < natural[index]]):
+        narrowest = min(cut, key=lambda index: widths[index] / (3 if index == main else 1))
+        widths[narrowest] += 1
+        spare -= 1
+    return widths

@@ -14,8 +14,7 @@ from kbsite.cli.terminal import minute, note, print_json, print_result, say, tab
 from kbsite.cli.users import find_user
 from kbsite.library import server_lock
 from kbsite.library.database import open_library
-from kbsite.mcp_clients import bundle as mcp_bundle
-from kbsite.mcp_clients.configuration import McpClient, configuration
+from kbsite.mcp_clients import McpClient, build_bundle, configuration
 from kbsite.models import ApiToken
 from kbsite.schemas import TokenOut, TokenSecretOut
 from transcripts.core.access import AccessLevel
@@ -89,23 +88,13 @@ def list_tokens(as_json: Json = False) -> None:
     if as_json:
         print_json(tokens)
         return
-    table(
-        ("No.", "Name", "Begins", "User", "May", "State", "Last used"),
-        (
-            (
-                token.id,
-                token.name,
-                f"{token.hint}…",
-                token.user,
-                ", ".join(token.access.scopes),
-                token.state,
-                minute(token.last_used_at) or "never",
-            )
-            for token in tokens
-        ),
-        empty="There are no tokens.",
-        main="Name",
-    )
+    lines = []
+    for token in tokens:
+        scopes, used = ", ".join(token.access.scopes), minute(token.last_used_at) or "never"
+        about = (token.id, token.name, f"{token.hint}…", token.user)
+        lines.append((*about, scopes, token.state, used))
+    columns = ("No.", "Name", "Begins", "User", "May", "State", "Last used")
+    table(columns, lines, empty="There are no tokens.", main="Name")
 
 
 @app.command("revoke")
@@ -141,7 +130,7 @@ def mcp_config(
         )
     scope = open_library()
     if bundle:
-        bundle.write_bytes(mcp_bundle.build(server_lock.public_url()))
+        bundle.write_bytes(build_bundle(server_lock.public_url()))
         return
     if not token and client != McpClient.CLAUDE_DESKTOP:
         _, token = _issue(scope, f"MCP {client or 'clients'}")
@@ -184,7 +173,6 @@ def _issue(
 
 
 def _find(reference: str) -> ApiToken:
-    """Return the valid token of a number, a name or a beginning."""
     condition = Q(name=reference)
     if len(reference) >= 9:
         condition |= Q(hint=reference[:9])

@@ -20,7 +20,7 @@ from citations.schemas.answers import AskedEventOut
 from citations.schemas.search import SourceOut
 from kbsite.cli import terminal
 from kbsite.cli.options import InCollection
-from kbsite.cli.remote import chosen_library
+from kbsite.cli.server import chosen_library
 from kbsite.library.base import AnswerStep, Library
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList

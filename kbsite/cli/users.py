@@ -53,7 +53,14 @@ def add_user(
     )
     member_of = open_collection(collection)
     user = User(username=name, is_superuser=admin, is_staff=admin)
-    _set_password(user, password)
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise InvalidInput(
+            " ".join(error.messages),
+            hint="A password has at least 8 characters and is not a common one.",
+        ) from None
+    user.set_password(password)
     users.add(user, member_of, role=role)
     added = UserOut.read(user)
     print_result(f"Added {added.name}: {_permissions(added)}.", added, as_json=as_json)
@@ -67,14 +74,10 @@ def list_users(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        table(
-            ("Name", "Permissions", "Last sign-in"),
-            (
-                (user.name, _permissions(user), minute(user.signed_in_at) or "never")
-                for user in rows
-            ),
-            empty="There are no users yet.",
-        )
+        lines = [
+            (user.name, _permissions(user), minute(user.signed_in_at) or "never") for user in rows
+        ]
+        table(("Name", "Permissions", "Last sign-in"), lines, empty="There are no users yet.")
 
 
 @app.command()
@@ -116,7 +119,6 @@ def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
 
 
 def _permissions(user: UserOut) -> str:
-    """Say what a user may do."""
     roles = [f"{role} of {slug}" for slug, role in user.roles.items()]
     granted = ["everything"] if user.admin else roles or ["nothing yet"]
     return ", ".join(granted) + ("" if user.active else " (not active)")
@@ -139,14 +141,3 @@ def _create_owner() -> User:
         collection=Collection.objects.default(), user=user, defaults={"role": Role.OWNER}
     )
     return user
-
-
-def _set_password(user: User, password: str) -> None:
-    try:
-        validate_password(password, user)
-    except ValidationError as error:
-        raise InvalidInput(
-            " ".join(error.messages),
-            hint="A password has at least 8 characters and is not a common one.",
-        ) from None
-    user.set_password(password)

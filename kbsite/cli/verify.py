@@ -12,7 +12,7 @@ from rich.text import Text
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.schemas.answers import QuoteCheckOut
 from kbsite.cli.options import InCollection, Json, argument, option, video_ids
-from kbsite.cli.remote import chosen_library
+from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import note, out, printable, say
 from transcripts.core.errors import InvalidInput
 

@@ -1,6 +1,6 @@
 """`kb webhook`: make, list, test and delete webhooks."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from kbsite.cli.users import find_user
 from kbsite.library.database import open_library
 from kbsite.models import Webhook, WebhookKind
 from kbsite.schemas import DeliveryOut, WebhookOut, WebhookSecretOut
-from kbsite.webhooks import registry, signatures
+from kbsite.webhooks import registry
 from transcripts.core.errors import InvalidInput, NotFound
 
 app = typer.Typer(
@@ -37,15 +37,14 @@ def create_webhook(
 ) -> None:
     """Send events that a user may see to an address. The secret is shown only once."""
     open_library()
-    owner: Any = find_user(user)
-    events = event or list(WebhookKind)
+    owner = find_user(user)
     webhook = registry.make(
         SignedInCaller(owner, scope_of(owner)),
         url=url,
-        events=events,
+        events=event or list(WebhookKind),
         description=description[:200],
     )
-    created = WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
+    created = WebhookSecretOut.read(webhook)
     if as_json:
         print_json(created)
     else:
@@ -61,21 +60,14 @@ def list_webhooks(as_json: Json = False) -> None:
     if as_json:
         print_json([WebhookOut.model_validate(webhook) for webhook in webhooks])
         return
-    table(
-        ("Id", "Address", "User", "Events", "State"),
-        (
-            (
-                str(webhook.uuid)[:8],
-                webhook.url,
-                webhook.user.get_username(),
-                ", ".join(webhook.events),
-                _state(webhook),
-            )
-            for webhook in webhooks
-        ),
-        empty="There are no webhooks.",
-        main="Address",
-    )
+    rows = []
+    for webhook in webhooks:
+        state = f"fails since {webhook.failing_since:%Y-%m-%d}" if webhook.failing_since else "on"
+        state = state if webhook.is_on else f"off: {webhook.off_reason}"
+        name, events = webhook.user.get_username(), ", ".join(webhook.events)
+        rows.append((str(webhook.uuid)[:8], webhook.url, name, events, state))
+    columns = ("Id", "Address", "User", "Events", "State")
+    table(columns, rows, empty="There are no webhooks.", main="Address")
 
 
 @app.command("test")
@@ -98,14 +90,7 @@ def delete_webhook(reference: Reference, as_json: Json = False) -> None:
     print_result(f"Deleted the webhook to {webhook.url}.", record, as_json=as_json)
 
 
-def _state(webhook: Webhook) -> str:
-    if not webhook.is_on:
-        return f"off: {webhook.off_reason}"
-    return f"fails since {webhook.failing_since:%Y-%m-%d}" if webhook.failing_since else "on"
-
-
 def _find(reference: str) -> Webhook:
-    """Return the webhook whose id begins so. Raises ``NotFound`` and ``InvalidInput``."""
     webhooks = Webhook.objects.all()
     fitting = [webhook for webhook in webhooks if str(webhook.uuid).startswith(reference.lower())]
     if len(fitting) > 1 and reference:

@@ -17,12 +17,11 @@ from django.db import Error, connection
 from prometheus_client import start_http_server
 
 from citations import tasks as indexing
-from citations.providers import openvino_encoder
-from kbsite.celery import app
+from citations.providers import encoders
+from kbsite.celery import ElectedScheduler, app
 from kbsite.cli.options import option
 from kbsite.library.database import open_database, watched_database
-from kbsite.schedule import ElectedScheduler
-from kbsite.telemetry import metrics, process
+from kbsite.telemetry import metrics
 from transcripts import tasks
 from transcripts.models import WorkerPulse
 
@@ -42,7 +41,7 @@ def worker(
     ] = False,
 ) -> None:
     """Start a separate worker, for a team's server; `kb serve` already starts one."""
-    process.watch("worker")
+    metrics.watch("worker")
     open_database()
     if settings.WORKER_METRICS_PORT and not with_parent:
         start_http_server(
@@ -93,7 +92,7 @@ def _end_with_models() -> None:
 
     Celery finishes its running jobs first; the parent starts another worker.
     """
-    openvino_encoder.released.wait()
+    encoders.released.wait()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

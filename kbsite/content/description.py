@@ -6,7 +6,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
 from kbsite import openapi
-from kbsite.content.lists import ALWAYS, FIELDS
+from kbsite.content.requests import ALWAYS, FIELDS
 from kbsite.operations import security
 from transcripts.core.headers import located
 
@@ -72,7 +72,11 @@ class Operations(AutoSchema):
             if parameter["in"] == "path":
                 parameter["schema"] = IDS[parameter["name"]]
         if self.method == "GET":
-            operation["parameters"].append(_fields(self.view.get_serializer_class()))
+            names = list(self.view.get_serializer_class().Meta.fields)
+            schema = {"type": "array", "items": {"type": "string", "enum": names}}
+            where = {"name": FIELDS, "in": "query", "style": "form", "explode": False}
+            about = {**where, "schema": schema, "description": "Only these fields."}
+            operation["parameters"].append(about)
         if self.view.action == "create":
             operation["responses"]["201"] |= located(201)["responses"][201]
         for answer in operation["responses"].values():
@@ -100,7 +104,6 @@ def describe(patterns: Any) -> dict[str, Any]:
 
 
 def _with_fewer_fields(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a row which may have its chosen fields only."""
     always = [field for field in schemas[name]["required"] if field in ALWAYS]
     about = "With ``fields``: those that were chosen."
     schemas[f"{name}Fields"] = {**schemas[name], "required": always, "description": about}
@@ -111,10 +114,3 @@ def _with_fewer_fields(name: str, schemas: dict[str, Any]) -> dict[str, Any]:
 def _named(schema: dict[str, Any]) -> str:
     name: str = schema["$ref"].rpartition("/")[2]
     return name
-
-
-def _fields(serializer: Any) -> dict[str, Any]:
-    """Describe the parameter by which fields are chosen."""
-    names = {"type": "array", "items": {"type": "string", "enum": list(serializer.Meta.fields)}}
-    where = {"name": FIELDS, "in": "query", "style": "form", "explode": False}
-    return {**where, "schema": names, "description": "Only these fields."}

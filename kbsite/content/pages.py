@@ -58,30 +58,24 @@ class BrowsablePage(BrowsableAPIRenderer):
         if isinstance(data, dict) and "code" in data:  # a problem
             return []
         serializer = getattr(data, "serializer", None)
-        instance = (
-            None if getattr(serializer, "many", False) else serializer and serializer.instance
-        )
+        is_list = getattr(serializer, "many", False)
+        instance = None if is_list else serializer and serializer.instance
         sendings = []
         for method in SENT:
             with override_method(view, request, method) as overridden:
-                if self.show_form_for_method(view, method, overridden, instance):
-                    body = "" if method == "DELETE" else _body(view, instance)
-                    sendings.append({"method": method, "body": body})
+                if not self.show_form_for_method(view, method, overridden, instance):
+                    continue
+                body = ""
+                if method != "DELETE":
+                    form = view.get_serializer(**({"instance": instance} if instance else {}))
+                    fields = form.fields.items()
+                    written = {n: form.data.get(n) for n, field in fields if not field.read_only}
+                    body = json.dumps(written, indent=2, ensure_ascii=False, default=str)
+                sendings.append({"method": method, "body": body})
         return sendings
 
 
-def _body(view: Any, instance: Any) -> str:
-    serializer = view.get_serializer(instance=instance) if instance else view.get_serializer()
-    values = {
-        name: serializer.data.get(name)
-        for name, field in serializer.fields.items()
-        if not field.read_only
-    }
-    return json.dumps(values, indent=2, ensure_ascii=False, default=str)
-
-
 def _pages(data: Any, view: Any, request: Request) -> dict[str, str]:
-    """Return the addresses of the previous and the next page of a list."""
     paginator: Any = getattr(view, "paginator", None)
     if not isinstance(data, dict) or "next" not in data or paginator is None:
         return {}

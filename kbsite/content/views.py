@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
-from kbsite.content import description, filters, lists, requests, serializers
+from kbsite.content import description, filters, requests, serializers
 from kbsite.content.pages import BrowsablePage
 from transcripts.core import audit
 from transcripts.core.access import AccessLevel
@@ -31,8 +31,8 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
     renderer_classes = (JSONRenderer, BrowsablePage)
     parser_classes = (requests.BoundedJSONParser, FormParser, MultiPartParser)
     permission_classes: Any = (IsAuthenticated, requests.EditorsWrite)
-    filter_backends = (lists.FilterBackend, lists.Search)
-    pagination_class = lists.Pages
+    filter_backends = (requests.FilterBackend, requests.Search)
+    pagination_class = requests.Pages
     schema = description.Operations()
     plural = ""  # the name of its lists
     needs: ClassVar[Mapping[str, AccessLevel]] = {  # action -> what it needs of a token
@@ -47,9 +47,9 @@ class Resource(viewsets.ReadOnlyModelViewSet[Any]):
         super().initial(request, *args, **kwargs)
         if request.method not in self.allowed_methods:
             return  # which is what is answered, not what is wrong with the parameters
-        lists.refuse_unknown(request, self)
+        requests.refuse_unknown(request, self)
         if self.action in ("list", "retrieve"):
-            self.left_out = lists.fields_left_out(request, self.get_serializer_class())
+            self.left_out = requests.fields_left_out(request, self.get_serializer_class())
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer = super().get_serializer(*args, **kwargs)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from kbsite.accounts import sign_in
-from kbsite.identity import groups
+from kbsite.identity import provider as oidc
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Forbidden
@@ -27,7 +27,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not user.is_active:
             raise Forbidden("This account is deactivated.", hint="Ask the operator of this server.")
         if social := (about.get("signal_kwargs") or {}).get("sociallogin"):
-            groups.apply(user, groups.claimed(social.account.extra_data))
+            oidc.apply(user, oidc.claimed(social.account.extra_data))
         return super().pre_login(request, user, **about)
 
     def login(self, request: HttpRequest, user: User) -> None:

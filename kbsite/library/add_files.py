@@ -3,21 +3,22 @@
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from django.db import transaction
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.readers import recognition
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from transcripts import conf
 from transcripts.adding import files, storage
 from transcripts.adding.storage import StoredTranscript
-from transcripts.core.errors import CaptionError, InvalidInput, KnowledgeBaseError
+from transcripts.captions.caption_errors import CaptionError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 from transcripts.media import files as media
 from transcripts.models import Collection, Video
 from transcripts.schemas import JobProblem
@@ -59,6 +60,7 @@ class SidecarMetadata(NamedTuple):
     title: str
 
 
+S = TypeVar("S")
 Result = tuple[FoundFile, StoredTranscript | AddedDocument | Video | KnowledgeBaseError]
 
 
@@ -80,54 +82,39 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
     return gathered
 
 
-def add_captions(
+def store(
     collection: Collection,
-    captions: Sequence[FoundFile],
-    metadata: SidecarMetadata,
-    progress: TaskProgress,
-) -> Iterator[Result]:
-    """Store caption files; yield the result for each."""
-    written: set[int] = set()
-    remaining = _tracked(captions, progress)
-    while batch := list(itertools.islice(remaining, BATCH_SIZE)):
-        with transaction.atomic():
-            results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
-        yield from results
-
-
-def add_documents(
-    collection: Collection,
-    documents: Sequence[FoundFile],
+    gathered: FilesToAdd,
     metadata: SidecarMetadata,
     progress: TaskProgress,
     *,
     by_ocr: bool = False,
 ) -> Iterator[Result]:
-    """Store documents, unread; yield the result for each."""
-    for file in _tracked(documents, progress):
-        try:
-            with _opened(file.path) as stream:
-                result: AddedDocument | KnowledgeBaseError = document_storage.add(
-                    collection, stream, name=file.name, by_ocr=by_ocr, **metadata._asdict()
-                )
-        except KnowledgeBaseError as error:
-            result = error
-        yield file, result
+    """Store captions, documents, unread, and media beside recordings of the same names.
+
+    Documents are read ``by_ocr`` where they have no text. Yields the result for each file.
+    """
+    written: set[int] = set()
+    captions = _tracked(gathered.captions, progress)
+    while batch := list(itertools.islice(captions, BATCH_SIZE)):
+        with transaction.atomic():
+            results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
+        yield from results
+    for file in _tracked(gathered.documents, progress):
+        about = {"name": file.name, "by_ocr": by_ocr, **metadata._asdict()}
+        yield file, _stored(document_storage.add, collection, file, **about)
+    for file in _tracked(gathered.media, progress):
+        yield file, _stored(media.add, collection, file, name=file.path.name)
 
 
-def add_media(
-    collection: Collection, files: Sequence[FoundFile], progress: TaskProgress
-) -> Iterator[Result]:
-    """Store audio and video files with the recordings of the same names."""
-    for file in _tracked(files, progress):
-        try:
-            with _opened(file.path) as stream:
-                result: Video | KnowledgeBaseError = media.add(
-                    collection, stream, name=file.path.name
-                )
-        except KnowledgeBaseError as error:
-            result = error
-        yield file, result
+def _stored(
+    add: Callable[..., S], collection: Collection, file: FoundFile, **about: Any
+) -> S | KnowledgeBaseError:
+    try:
+        with _opened(file.path) as stream:
+            return add(collection, stream, **about)
+    except KnowledgeBaseError as error:
+        return error
 
 
 def _tracked(files: Sequence[FoundFile], progress: TaskProgress) -> Iterator[FoundFile]:
@@ -222,13 +209,10 @@ def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
             folders.clear()
             continue
         visited.add((state.st_dev, state.st_ino))
-        folders[:] = sorted(_visible(folders))
-        for name in sorted(_visible(names)):
-            yield str((Path(root) / name).relative_to(folder))
-
-
-def _visible(names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield str((Path(root) / name).relative_to(folder))
 
 
 def _gather_named(paths: Sequence[Path], gathered: FilesToAdd) -> None:

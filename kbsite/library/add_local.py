@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 from citations.documents.storage import AddedDocument
+from citations.models import Source
 from kbsite import celery
 from kbsite.callers import everything
-from kbsite.library import add_files, indexing, jobs
-from kbsite.library.add_options import (
+from kbsite.library import TaskProgress, add_files, indexing, jobs
+from kbsite.library.adding import (
     STDIN,
     AddOptions,
+    AddOut,
+    AddReport,
     AddTargets,
+    Problems,
     pasted_text,
     require_address,
     shortened,
 )
-from kbsite.library.add_report import AddOut, AddReport, Problems
 from kbsite.library.database import open_collection
-from kbsite.library.progress import TaskProgress
 from transcripts.adding import acquisition, storage
 from transcripts.adding.storage import StoredTranscript
 from transcripts.adding.transcript_rows import StorageChange
@@ -45,6 +46,15 @@ class _Addition(Problems):
         self.stored.append(transcript)
         self.problems += (JobProblem.of(name, warning) for warning in transcript.warnings)
 
+    def end(self, job: Job) -> None:
+        """Record how a job ended, and what became of the transcript that it fetched."""
+        if error := jobs.error_of(job):
+            self.fail(f"{job}", error)
+        self.problems += [JobProblem(**problem) for problem in job.problems]
+        if job.kind == Job.Kind.VIDEO and job.state == Job.State.DONE and job.video:
+            since = job.started_at or job.created_at
+            self.fetched.append(storage.change_since(job.video, since))
+
     def report(self, *, waited: bool) -> AddReport:
         activity.annotate(everything(), self.jobs)
         changes = [*(transcript.change for transcript in self.stored), *self.fetched]
@@ -63,17 +73,15 @@ class _Addition(Problems):
                 "failed": self.indexed.failed,
             }
         )
-        notes = tuple(filter(None, (self._waiting(waited=waited), self._indexing())))
-        return AddReport(added=added, failure=self.failure, notes=notes)
-
-    def _waiting(self, *, waited: bool) -> str:
+        notes = [self._indexing()]
         is_pending = any(not job.is_finished for job in self.jobs)
-        if not is_pending or waited or WorkerPulse.is_alive():
-            return ""
-        return (
-            "No worker is running, so the jobs wait in the queue."
-            " Start one with `kb serve`, or add with --wait."
-        )
+        if is_pending and not waited and not WorkerPulse.is_alive():
+            waiting = (
+                "No worker is running, so the jobs wait in the queue."
+                " Start one with `kb serve`, or add with --wait."
+            )
+            notes.insert(0, waiting)
+        return AddReport(added=added, failure=self.failure, notes=tuple(filter(None, notes)))
 
     def _indexing(self) -> str:
         """Say why a source failed, and what is not found by meaning yet."""
@@ -104,8 +112,10 @@ def add_targets(targets: Sequence[str], options: AddOptions, progress: TaskProgr
     if options.wait and addition.jobs:
         addition.jobs = jobs.follow(addition.jobs, progress)
         for job in addition.jobs:
-            _report_job(job, addition)
+            addition.end(job)
+    pages = {id for job in addition.jobs for id in job.document_ids}
     documents = {document.source.pk for document in addition.documents}
+    documents |= set(Source.objects.filter(uuid__in=pages).values_list("pk", flat=True))
     videos = {job.video_id for job in addition.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
         for transcript in addition.stored
@@ -116,14 +126,6 @@ def add_targets(targets: Sequence[str], options: AddOptions, progress: TaskProgr
         for document in addition.documents:
             document.source.refresh_from_db()
     return addition.report(waited=options.wait)
-
-
-def _report_job(job: Job, addition: _Addition) -> None:
-    if error := jobs.error_of(job):
-        addition.fail(f"{job}", error)
-    addition.problems += [JobProblem(**problem) for problem in job.problems]
-    if job.kind == Job.Kind.VIDEO and job.state == Job.State.DONE and job.video:
-        addition.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
 
 
 def _add_pasted(collection: Collection, options: AddOptions, addition: _Addition) -> None:
@@ -152,14 +154,9 @@ def _add_paths(
     addition.skipped += gathered.skipped
     addition.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
-    results = chain(
-        add_files.add_captions(collection, gathered.captions, metadata, progress),
-        add_files.add_documents(
-            collection, gathered.documents, metadata, progress, by_ocr=options.ocr
-        ),
-        add_files.add_media(collection, gathered.media, progress),
-    )
-    for file, result in results:
+    for file, result in add_files.store(
+        collection, gathered, metadata, progress, by_ocr=options.ocr
+    ):
         if isinstance(result, StoredTranscript):
             addition.store(str(file.path), result)
         elif isinstance(result, AddedDocument):

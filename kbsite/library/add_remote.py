@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from citations.schemas.search import DocumentOut
-from kbsite.library import add_files
-from kbsite.library.add_options import (
+from kbsite.library import TaskProgress, add_files
+from kbsite.library.adding import (
     STDIN,
     AddOptions,
+    AddOut,
+    AddReport,
     AddTargets,
+    Problems,
     pasted_text,
     require_address,
     shortened,
 )
-from kbsite.library.add_report import AddOut, AddReport, Problems
+from kbsite.library.connection import POLL_SECONDS, ServerOperations, count_unfinished
 from kbsite.library.jobs import is_due
-from kbsite.library.operations import POLL_SECONDS, ServerOperations, count_unfinished
-from kbsite.library.progress import TaskProgress
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import InvalidInput, KnowledgeBaseError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, rebuilt
 from transcripts.media import files as media
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 
@@ -101,12 +101,8 @@ class _Addition(Problems):
     @property
     def about(self) -> dict[str, Any]:
         """What applies to all targets."""
-        options = self.options
-        return {
-            "collection": options.collection,
-            "language": options.language,
-            "tags": list(options.tags),
-        }
+        collection, language = self.options.collection, self.options.language
+        return {"collection": collection, "language": language, "tags": list(self.options.tags)}
 
     def add_paths(self, paths: Sequence[Path]) -> None:
         gathered = add_files.gather(paths)
@@ -124,7 +120,13 @@ class _Addition(Problems):
         ]
         alone = [*gathered.documents]
         for file in gathered.media:
-            beside = next((paths for paths in recordings if _belong(file.path, paths[0])), None)
+            name, folder = media.recording_name(file.path.name), file.path.parent
+            together = (
+                paths
+                for paths in recordings
+                if (media.recording_name(paths[0].name), paths[0].parent) == (name, folder)
+            )
+            beside = next(together, None)
             beside.append(file.path) if beside else alone.append(file)
         documents = [[file.path] for file in alone]
         for files in (recordings, documents):
@@ -231,9 +233,3 @@ class _Addition(Problems):
             return True
         self.fail_file(path, InvalidInput("This is no file that can be read."))
         return False
-
-
-def _belong(path: Path, captions: Path) -> bool:
-    """Tell whether a media file and captions are of one recording."""
-    is_same = media.recording_name(path.name) == media.recording_name(captions.name)
-    return is_same and path.parent == captions.parent

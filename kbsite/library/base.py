@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from os import PathLike, fspath
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from citations.answers.answer import Progress
@@ -17,10 +16,10 @@ from citations.schemas.answers import (
     TracedReplyOut,
 )
 from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.requests import QuestionIn, QuoteIn
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
+from kbsite.library.adding import AddOptions, AddReport
 from transcripts.schemas import VideoSearchOut
 
 Mode = Literal["both", "words", "meaning"]
@@ -92,10 +91,9 @@ class Library(ABC):
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
-        collections = (collection,) if collection else ()
-        return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
+        about: dict[str, Any] = {"collection": collection, "sources": [*sources]}
+        return self._ask(QuestionIn.model_construct(question=question, **about))
 
-    @abstractmethod
     def answer(
         self,
         question: str,
@@ -107,6 +105,10 @@ class Library(ABC):
         """Answer a question step by step, and keep the answer among the user's conversations: in
         this one (an id), about its sources, by default in a new one.
         """
+        about: dict[str, Any] = {"collection": collection, "sources": [*sources]}
+        if conversation:
+            about = {"conversation_id": conversation}
+        return self._answer(QuestionIn.model_construct(question=question, **about))
 
     @abstractmethod
     def list_conversations(
@@ -122,7 +124,8 @@ class Library(ABC):
         self, quote: str, *, source: str = "", collections: Sequence[str] = ()
     ) -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
-        return self._verify(quote, source, Filter(collections=tuple(collections)))
+        about: dict[str, Any] = {"source": source, "collections": tuple(collections)}
+        return self._verify(QuoteIn.model_construct(quote=quote, **about))
 
     @abstractmethod
     def find_sources(self, words: str, *, collection: str = "", limit: int = 100) -> SourcesOut:
@@ -149,19 +152,19 @@ class Library(ABC):
     @abstractmethod
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
 
-    @abstractmethod
-    def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
+    # What is asked and checked is given as it came: whoever answers refuses what it must not be.
 
     @abstractmethod
-    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut: ...
+    def _ask(self, asked: QuestionIn) -> ReplyOut: ...
+
+    @abstractmethod
+    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]: ...
+
+    @abstractmethod
+    def _verify(self, given: QuoteIn) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -1,33 +1,49 @@
 """Calls of a server's REST API with a token, and what can be expected to fail."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 from django.conf import settings
 from pydantic import ValidationError
 
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import InvalidInput, KnowledgeBaseError, NotSignedIn, Unavailable
-from transcripts.schemas import Shape
+from citations.errors import SourceNotFound
+from citations.schemas.filters import MAX_VALUES
+from citations.schemas.search import FilesOut, SourceOut, SourcesOut
+from transcripts.core.errors import (
+    InvalidInput,
+    KnowledgeBaseError,
+    NotSignedIn,
+    Unavailable,
+    rebuilt,
+)
+from transcripts.schemas import JobOut, Shape, StoredOut, VideoOut, VideoReadingOut
 
 TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow
 PROBLEM: Final = "application/problem+json"
 WRONG_ADDRESS: Final = "Does Cuebase run there? Is the address right?"
 
 S = TypeVar("S", bound=Shape)
+POLL_SECONDS: Final = 0.5
 
 
 class Connection:
     """A server's address and a token. Calls raise the errors that the server raised."""
 
     def __init__(self, url: str, token: str) -> None:
-        self.url = _checked_address(url.strip())
-        headers = {"Authorization": f"Bearer {_checked_token(token.strip())}"}
+        self.url, token = _checked_address(url.strip()), token.strip()
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            raise NotSignedIn(
+                "This is no token." if token else "There is no token.",
+                hint="Make one on the server's page Tokens, or with `kb token create`.",
+            )
+        headers = {"Authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=self.url, headers=headers, timeout=TIMEOUT)
 
     def close(self) -> None:
@@ -132,10 +148,52 @@ def _checked_address(url: str) -> str:
     return url
 
 
-def _checked_token(token: str) -> str:
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise NotSignedIn(
-            "This is no token." if token else "There is no token.",
-            hint="Make one on the server's page Tokens, or with `kb token create`.",
-        )
-    return token
+class ServerOperations(Connection):
+    """A server that is asked with the rights of a token."""
+
+    def send_files(self, paths: Sequence[Path], **about: Any) -> FilesOut:
+        """Send files. Raises ``InvalidInput`` for one that cannot be read."""
+        with ExitStack() as stack:
+            files = []
+            for path in paths:
+                name = os.fsencode(path.name).decode(errors="replace")  # it may be any bytes
+                try:
+                    files.append(("files", (name, stack.enter_context(path.open("rb")))))
+                except OSError as error:
+                    raise InvalidInput(f"“{path}” cannot be read: {error.strerror}.") from error
+            return self.read(FilesOut, "POST", "sources/files", data=about, files=files)
+
+    def store_text(self, text: str, **about: Any) -> StoredOut:
+        """Add a text, such as captions, under a ``title``."""
+        return self.read(StoredOut, "POST", "sources", json={"text": text, **about})
+
+    def fetch(self, url: str, **about: Any) -> JobOut:
+        """Let the server fetch what an address names."""
+        return self.read(JobOut, "POST", "sources", json={"url": url, **about})
+
+    def find_job(self, number: int) -> JobOut:
+        return self.read(JobOut, "GET", f"jobs/{number}")
+
+    def find_video(self, video_id: str) -> VideoOut:
+        """Return a recording. Raises ``VideoNotFound`` and ``TranscriptNotFound``."""
+        return self.read(VideoReadingOut, "GET", transcript_path(video_id)).video
+
+    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        """Return the sources with these ids, or of these videos, as far as they exist by now."""
+        sources: list[SourceOut] = []
+        for first in range(0, len(ids), MAX_VALUES):
+            params = {"source_id": ids[first : first + MAX_VALUES], "limit": MAX_VALUES}
+            with suppress(SourceNotFound):  # a worker has not come to a new recording yet
+                sources += self.read(SourcesOut, "GET", "sources", params=params).sources
+        return sources
+
+
+def count_unfinished(ids: Sequence[str], sources: Sequence[SourceOut]) -> int:
+    """Count what of these ids is not found by words and by meaning yet, or not there at all."""
+    names = {name for source in sources for name in (str(source.id), source.video_id)}
+    indexing = sum(source.state in ("pending", "words") for source in sources)
+    return indexing + sum(name not in names for name in ids)
+
+
+def transcript_path(video_id: str) -> str:
+    return f"transcripts/{quote(video_id, safe='')}"

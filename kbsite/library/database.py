@@ -10,8 +10,8 @@ from kbsite import boot
 from kbsite.apps import vector_extension
 from kbsite.callers import everything
 from kbsite.library import server_lock
+from kbsite.postgres import watched
 from kbsite.postgres.errors import unreachable
-from kbsite.postgres.watch import watched
 from transcripts.core.errors import Unavailable
 from transcripts.core.scope import Scope
 from transcripts.library import reading as library

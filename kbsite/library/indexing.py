@@ -8,12 +8,12 @@ from django.db.models import Q, QuerySet
 
 from citations import conf
 from citations.documents.storage import document_note
-from citations.ingest import contextual_costs, lanes
+from citations.ingest import contextual, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Source, State
 from citations.providers import registry
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from transcripts.core.errors import Unavailable
 from transcripts.models import WorkerPulse
 
@@ -61,19 +61,19 @@ def index(
     return _counts(added)
 
 
-def contexts_plan() -> contextual_costs.ContextPlan:
+def contexts_plan() -> contextual.ContextPlan:
     """Return what missing contexts take. Raises ``Unavailable`` if the settings turn them off."""
     if not conf.uses_context():
         raise Unavailable(
             "The settings turn contexts off.",
             hint="Contexts need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.",
         )
-    return contextual_costs.plan()
+    return contextual.plan()
 
 
 def contexts_ahead() -> str:
     """Return what missing contexts cost; "": there are none."""
-    if conf.uses_context() and (plan := contextual_costs.plan()).pieces:
+    if conf.uses_context() and (plan := contextual.plan()).pieces:
         return f"{costs_of(plan)} DISABLE_CONTEXTUAL_RETRIEVAL=true turns contexts off."
     return ""
 
@@ -117,7 +117,7 @@ def _counts(added: QuerySet[Source]) -> IndexingCounts:
     )
 
 
-def costs_of(plan: contextual_costs.ContextPlan) -> str:
+def costs_of(plan: contextual.ContextPlan) -> str:
     """Return what the contexts of a plan cost, in a sentence."""
     if not plan.pieces:
         return "Every chunk has its context."
@@ -135,7 +135,7 @@ def write_contexts(progress: TaskProgress) -> None:
     registry.llm()  # raises an error of the settings before any work
     ingest_pipeline.try_again()
     sources = Source.objects.filter(
-        contextual_costs.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
+        contextual.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
     )
     total = sources.count()
     for done, source in enumerate(sources.order_by("pk")):

@@ -7,10 +7,9 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from kbsite.library.progress import TaskProgress
+from kbsite.library import TaskProgress
 from transcripts.adding import acquisition
-from transcripts.core.error_codes import rebuilt
-from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.errors import KnowledgeBaseError, rebuilt
 from transcripts.models import Job, WorkerPulse
 from transcripts.schemas import JobOut
 
@@ -63,7 +62,6 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
 
 
 def _perform(pending: Sequence[Job]) -> bool:
-    """Perform the first job that is due; return whether there was one."""
     acquisition.recover_abandoned()
     job = Job.objects.ready().filter(pk__in=[job.pk for job in pending]).first()
     if job is None:

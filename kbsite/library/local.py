@@ -23,15 +23,14 @@ from citations.schemas.answers import (
     TracedReplyOut,
 )
 from citations.schemas.notebook import ConversationSummaryOut
+from citations.schemas.requests import QuestionIn, QuoteIn
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
 from citations.search import pipeline as search_pipeline
 from kbsite.callers import everything
-from kbsite.library import add_local, server_lock
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
+from kbsite.library import TaskProgress, add_local, server_lock
+from kbsite.library.adding import AddOptions, AddReport
 from kbsite.library.base import AnswerStep, Library
 from kbsite.library.database import open_database
-from kbsite.library.progress import TaskProgress
 from transcripts.library import reading
 from transcripts.schemas import VideoSearchOut
 
@@ -50,22 +49,14 @@ class LocalLibrary(Library):
         is_named = settings.OPTIONS["PUBLIC_URL"].is_set
         return is_named or server_lock.find(Path(settings.DATA_DIR)) is not None
 
-    def answer(
-        self,
-        question: str,
-        *,
-        collection: str = "",
-        sources: Sequence[str] = (),
-        conversation: str = "",
-    ) -> Iterator[AnswerStep]:
+    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]:
         scope = everything()
-        if conversation:
-            row = conversations.find(scope, None, conversation)
-            answer = questions.ask(scope, None, row, question)
+        if asked.conversation_id:
+            row = conversations.find(scope, None, asked.conversation_id)
+            answer = questions.ask(scope, None, row, asked.question)
         else:
-            answer = questions.ask_first(
-                scope, None, question, collection=collection, sources=tuple(sources)
-            )
+            about = asked.model_dump(include={"collection", "sources"})
+            answer = questions.ask_first(scope, None, asked.question, **about)
         yield AskedEventOut(answer_id=answer.uuid, conversation_id=answer.conversation.uuid)
         for event in questions.respond(scope, None, answer):
             match event:
@@ -120,11 +111,14 @@ class LocalLibrary(Library):
         result = reading.search(video, query, language=language, limit=reading.MAX_HITS)
         return VideoSearchOut.model_validate(result)
 
-    def _ask(self, question: str, filter: Filter) -> ReplyOut:
-        events = answer_pipeline.ask(everything(), question, filter=filter)
+    def _ask(self, asked: QuestionIn) -> ReplyOut:
+        within = (asked.collection,) if asked.collection else ()
+        filter = Filter(collections=within, sources=tuple(asked.sources))
+        events = answer_pipeline.ask(everything(), asked.question, filter=filter)
         (reply,) = (event.reply for event in events if isinstance(event, FinalEvent))
         return ReplyOut.model_validate(reply)
 
-    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut:
-        checked = verification.verify(everything(), words, source=source, filter=filter)
+    def _verify(self, given: QuoteIn) -> QuoteCheckOut:
+        filter = Filter.of(given)
+        checked = verification.verify(everything(), given.quote, source=given.source, filter=filter)
         return QuoteCheckOut.model_validate(checked)

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import BaseModel
+
 from citations.answers.answer import Progress
 from citations.library.filters import Filter
 from citations.schemas.answers import (
@@ -18,14 +20,12 @@ from citations.schemas.notebook import (
     ConversationsOut,
     ConversationSummaryOut,
 )
+from citations.schemas.requests import QuestionIn, QuoteIn
 from citations.schemas.search import SearchOut, SourceOut, SourcesOut
-from kbsite.library import add_remote
-from kbsite.library.add_options import AddOptions
-from kbsite.library.add_report import AddReport
+from kbsite.library import TaskProgress, add_remote
+from kbsite.library.adding import AddOptions, AddReport
 from kbsite.library.base import AnswerStep, Library
-from kbsite.library.connection import problem_of
-from kbsite.library.operations import ServerOperations, transcript_path
-from kbsite.library.progress import TaskProgress
+from kbsite.library.connection import ServerOperations, problem_of, transcript_path
 from transcripts.library.reading import MAX_HITS
 from transcripts.schemas import VideoSearchOut
 
@@ -48,18 +48,8 @@ class RemoteLibrary(Library):
     def is_served(self) -> bool:
         return True
 
-    def answer(
-        self,
-        question: str,
-        *,
-        collection: str = "",
-        sources: Sequence[str] = (),
-        conversation: str = "",
-    ) -> Iterator[AnswerStep]:
-        about: dict[str, Any] = {"collection": collection, "sources": list(sources)}
-        if conversation:
-            about = {"conversation_id": conversation}
-        for name, data in self._server.events("ask", json={"question": question, **about}):
+    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]:
+        for name, data in self._server.events("ask", json=_body(asked)):
             match name:
                 case "asked":
                     yield self._server.parse(AskedEventOut, data)
@@ -106,13 +96,13 @@ class RemoteLibrary(Library):
         parameters = {"q": query, **options, **filter.given()}
         return self._server.read(SearchOut, "GET", "search", params=parameters)
 
-    def _ask(self, question: str, filter: Filter) -> ReplyOut:
-        collection = "".join(filter.collections)  # one at most
-        body = {"question": question, "collection": collection, "sources": filter.sources}
-        return self._server.read(
-            ReplyOut, "POST", "ask", params={"stream": False}, json={**body, "keep": False}
-        )
+    def _ask(self, asked: QuestionIn) -> ReplyOut:
+        body = {**_body(asked), "keep": False}
+        return self._server.read(ReplyOut, "POST", "ask", params={"stream": False}, json=body)
 
-    def _verify(self, words: str, source: str, filter: Filter) -> QuoteCheckOut:
-        body = {"quote": words, "source_id": source, "collection": filter.collections}
-        return self._server.read(QuoteCheckOut, "POST", "verify", json=body)
+    def _verify(self, given: QuoteIn) -> QuoteCheckOut:
+        return self._server.read(QuoteCheckOut, "POST", "verify", json=_body(given))
+
+
+def _body(given: BaseModel) -> dict[str, Any]:
+    return given.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)

@@ -7,12 +7,10 @@ import json
 from typing import Any, Final
 
 from citations.library.filters import find_source
-from citations.models import Source
 from citations.passages import Results, place
 from citations.quotes import source_texts
 from kbsite.mcp import source_text
-from kbsite.mcp.budget import TITLE, fitting, tokens
-from kbsite.mcp.material import CURSOR, material
+from kbsite.mcp.answer_text import CURSOR, TITLE, fitting, material, tokens
 from kbsite.mcp.source_text import position_in
 from kbsite.mcp.tool_inputs import ConnectorFetch, ConnectorSearch
 from transcripts.conf import absolute
@@ -33,7 +31,8 @@ def render_results(results: Results, arguments: ConnectorSearch) -> str:
         }
         for passage in results.passages[:RESULTS]
     ]
-    return _json({"results": rows[: fitting(map(_tokens, rows), room=arguments.budget - CURSOR)]})
+    sizes = (tokens(_json(row)) + 1 for row in rows)
+    return _json({"results": rows[: fitting(sizes, room=arguments.budget - CURSOR)]})
 
 
 def fetch(scope: Scope, arguments: ConnectorFetch) -> str:
@@ -45,28 +44,20 @@ def fetch(scope: Scope, arguments: ConnectorFetch) -> str:
     locator = source_texts.of(source).locate((position, position + 1))
     youtube_id = source.video and source.video.youtube_id
     link = source.path_to(locator)
+    read_on = "" if following is None else f"{source.uuid}:{following}"
+    about = {"kind": source.kind, "author": source.author[:TITLE], "next": read_on}
     document = {
         "id": arguments.id,
         "title": _titled(source.title, place(locator)),
         "text": material(text),
         "url": watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else absolute(link),
-        "metadata": _metadata(source, following),
+        "metadata": {name: value for name, value in about.items() if value},
     }
     return _json(document)
 
 
-def _metadata(source: Source, following: int | None) -> dict[str, str]:
-    read_on = "" if following is None else f"{source.uuid}:{following}"
-    about = {"kind": source.kind, "author": source.author[:TITLE], "next": read_on}
-    return {name: value for name, value in about.items() if value}
-
-
 def _titled(title: str, where: str) -> str:
-    return ", ".join(part for part in (title[:TITLE], where) if part)
-
-
-def _tokens(row: dict[str, str]) -> int:
-    return tokens(_json(row)) + 1
+    return ", ".join(filter(None, (title[:TITLE], where)))
 
 
 def _json(value: Any) -> str:

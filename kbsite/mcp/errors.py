@@ -1,6 +1,5 @@
 """Errors for language models: what happened, what to do, and which tool helps next."""
 
-from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from citations.errors import (
@@ -12,36 +11,29 @@ from citations.errors import (
     SourceNotFound,
 )
 from kbsite.errors import complaint
-from kbsite.mcp.material import for_models
-from transcripts.core.errors import (
-    ChunkNotFound,
-    CollectionNotFound,
-    Conflict,
-    EmptyQuery,
-    Forbidden,
-    InvalidCursor,
-    InvalidTime,
-    InvalidUrl,
-    JobNotFound,
-    KnowledgeBaseError,
-    LanguageMissing,
-    NotFound,
-    Throttled,
-    TranscriptNotFound,
-    Unavailable,
-    VideoNotFound,
-    YouTubeError,
-)
+from kbsite.mcp.answer_text import for_models
+from transcripts.core import errors
+from transcripts.core.errors import KnowledgeBaseError
+
+
+class FetchFailed(KnowledgeBaseError):
+    """The job ended without a transcript; message and hint come from the job."""
+
+    code = "fetch_failed"
+
 
 # The first match counts, so a narrower class stands before a wider one.
 _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
-    (VideoNotFound, "list_transcripts shows what is there; fetch_transcript gets a YouTube video."),
     (
-        TranscriptNotFound,
+        errors.VideoNotFound,
+        "list_transcripts shows what is there; fetch_transcript gets a YouTube video.",
+    ),
+    (
+        errors.TranscriptNotFound,
         "fetch_transcript with the language wanted, or get_transcript without language.",
     ),
-    (ChunkNotFound, "get_transcript with the index of a time chunk that there is."),
-    (CollectionNotFound, "list_transcripts without collection."),
+    (errors.ChunkNotFound, "get_transcript with the index of a time chunk that there is."),
+    (errors.CollectionNotFound, "list_transcripts without collection."),
     (
         SourceNotFound,
         "list_sources shows the ids; search_knowledge_base without sourceId and videoId searches "
@@ -50,32 +42,38 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (CitationNotFound, "ask_knowledge_base, whose answers give the ids of their citations."),
     (ConversationNotFound, "ask_knowledge_base without conversationId begins another."),
     (InvalidFilter, "search_knowledge_base with fewer filters."),
-    (JobNotFound, "list_transcripts shows what is there already; add_source begins a new job."),
     (
-        InvalidTime,
+        errors.JobNotFound,
+        "list_transcripts shows what is there already; add_source begins a new job.",
+    ),
+    (
+        errors.InvalidTime,
         "get_transcript with videoId alone says how long it is and how many chunks it has.",
     ),
-    (InvalidCursor, "the same tool without cursor."),
+    (errors.InvalidCursor, "the same tool without cursor."),
     (
-        EmptyQuery,
+        errors.EmptyQuery,
         "search_knowledge_base or search_transcript with words, or get_transcript to read.",
     ),
     (
-        InvalidUrl,
+        errors.InvalidUrl,
         "list_transcripts shows the ids that can be read; add_source takes playlists and channels.",
     ),
-    (Forbidden, "list_transcripts and get_transcript read what is there already."),
-    (Throttled, "the same call, after that time."),
-    (LanguageMissing, "fetch_transcript with one of these languages."),
-    (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
+    (errors.Forbidden, "list_transcripts and get_transcript read what is there already."),
+    (errors.Throttled, "the same call, after that time."),
+    (errors.LanguageMissing, "fetch_transcript with one of these languages."),
+    (
+        errors.YouTubeError,
+        "list_transcripts shows what is there already; fetch_transcript tries again.",
+    ),
     (EmbeddingMismatch, "search_knowledge_base with mode=words, which needs no model."),
     (
-        Unavailable,
+        errors.Unavailable,
         "search_knowledge_base with mode=words, which needs no model; or the same call later.",
     ),
     (AlreadyAnswering, "the same call later, or without conversationId."),
-    (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
-    (NotFound, "list_transcripts."),
+    (errors.Conflict, "get_job, if a job is meant; otherwise list_transcripts."),
+    (errors.NotFound, "list_transcripts."),
     (KnowledgeBaseError, "list_transcripts."),
 )
 
@@ -94,8 +92,3 @@ def rejected(error: ValidationError, *, tool: str, fields: list[str]) -> str:
     ]
     again = f"Next: {tool} again; it takes {', '.join(fields)}."
     return f"These arguments do not fit. {'; '.join(wrong)}. {again}"
-
-
-def failed(text: str) -> CallToolResult:
-    """Return a tool's answer for a failure."""
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

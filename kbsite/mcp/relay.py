@@ -88,7 +88,6 @@ class Relay:
 
 
 async def _messages(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """Yield the messages of an answer, which is JSON or a stream of events."""
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         async for line in response.aiter_lines():
             if line.startswith("data:") and (message := _parsed(line[5:])):
@@ -98,7 +97,6 @@ async def _messages(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
 
 
 def _parsed(text: str) -> dict[str, Any] | None:
-    """Return a message; None for what is none."""
     try:
         message = json.loads(text)
     except ValueError:

@@ -7,16 +7,20 @@ from citations.answers.answer import Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.quotes.verification import VerifiedQuote
-from citations.schemas.answers import (
-    ClaimOut,
-    DifferenceOut,
-    NearestOut,
-    QuotationOut,
-    QuoteCheckOut,
-    ReplyOut,
+from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
+from kbsite.mcp.answer_text import (
+    CURSOR,
+    MIN_TEXT,
+    Row,
+    clip,
+    costs,
+    fitting,
+    for_models,
+    joined,
+    material,
+    shorten,
+    tokens,
 )
-from kbsite.mcp.budget import MIN_TEXT, Row, clip, costs, fitting, shorten, tokens
-from kbsite.mcp.material import CURSOR, for_models, joined, material
 from kbsite.mcp.render_search import titled
 from kbsite.mcp.tool_inputs import Arguments, VerifyQuote
 
@@ -52,11 +56,10 @@ def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
     lines = [*_claim_lines(reply, claims), *(_line(0, row) for row in (*citations, *nearest))]
     lines += [unready] if unready else []
     tail = [*([_CITE] if citations else []), *([_CUT] if is_cut else [])]
-    return joined(head, lines, "\n".join(tail), None)
+    return joined(head, lines, "\n".join(tail))
 
 
 def _claim_lines(reply: ReplyOut, claims: Sequence[ClaimOut]) -> list[str]:
-    """Write claims under their questions, and which of these the sources do not answer."""
     lines = []
     for section in by_question(claims, reply.parts):
         lines += [f"## {for_models(section.heading)}"] if section.heading else []
@@ -66,12 +69,11 @@ def _claim_lines(reply: ReplyOut, claims: Sequence[ClaimOut]) -> list[str]:
 
 
 def _headings(reply: ReplyOut) -> list[str]:
-    below = [
-        UNANSWERED if not part.is_answered else _confidence(part.confidence or 0.0)
+    below = (
+        _confidence(part.confidence or 0.0) if part.is_answered else UNANSWERED
         for part in reply.parts
-    ]
-    pairs = zip(reply.parts, below, strict=True)
-    return [f"## {part.heading}\n{line}\n" for part, line in pairs]
+    )
+    return [f"## {part.heading}\n{line}\n" for part, line in zip(reply.parts, below, strict=True)]
 
 
 def render_citation(quote: Quote, arguments: Arguments) -> str:
@@ -88,18 +90,16 @@ def render_quote_check(check: VerifiedQuote, arguments: VerifyQuote) -> str:
     data = clip(QuoteCheckOut.model_validate(check))
     advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
     advice = _NEGATED.format(data.negation) if data.negation else advice
-    differences = [_difference(clip(difference)) for difference in data.differences[:DIFFERENCES]]
+    differences = []
+    for difference in map(clip, data.differences[:DIFFERENCES]):
+        sides = filter(None, (difference.quoted, difference.actual))  # one adds or omits words
+        words = " → ".join(f"“{side}”" for side in sides)
+        differences.append(f"- {difference.kind}: {words}")
     lines = [f"{titled(data)} {data.link}: "] if data.title else []
     room = arguments.budget - CURSOR - tokens(advice) - sum(map(tokens, (*lines, *differences)))
     if lines:
         lines[0] += shorten(data.text, room=room)
-    return joined(advice, [*lines, *differences], "", None)
-
-
-def _difference(difference: DifferenceOut) -> str:
-    """Name words that the quote adds or omits, or both sides."""
-    words = filter(None, (difference.quoted, difference.actual))
-    return f"- {difference.kind}: " + " → ".join(f"“{side}”" for side in words)
+    return joined(advice, [*lines, *differences], "")
 
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:
@@ -117,9 +117,9 @@ def _shorten(row: Row, name: str, room: int) -> Row:
     text = getattr(row, name)
     (cost,) = costs([row.model_copy(update={name: ""})], _line)
     budget = max(room // 2 - cost, MIN_TEXT)
-    return (
-        row if tokens(text) <= budget else row.model_copy(update={name: shorten(text, room=budget)})
-    )
+    if tokens(text) <= budget:
+        return row
+    return row.model_copy(update={name: shorten(text, room=budget)})
 
 
 def _confidence(share: float) -> str:
@@ -131,13 +131,8 @@ def _head(data: ReplyOut) -> str:
     full_question = (
         f"Understood as: {data.full_question}" if data.full_question != data.question else ""
     )
-    parts = (
-        for_models(data.note),
-        confidence,
-        full_question,
-        f"conversationId={data.conversation_id}",
-    )
-    return "\n".join(part for part in parts if part)
+    conversation = f"conversationId={data.conversation_id}"
+    return "\n".join(filter(None, (for_models(data.note), confidence, full_question, conversation)))
 
 
 def _line(_: int, row: Any) -> str:

@@ -3,17 +3,16 @@
 from functools import partial
 
 from citations.library.sources import SourcePage
-from citations.passages import Results, SearchMode
-from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
+from citations.passages import Explanation, Results, SearchMode
+from citations.schemas.search import LocatedOut, PassageOut, SourceOut
 from citations.search.candidates import is_by_words
 from citations.search.pipeline import BY_WORDS_NOTE, SPEAKER_NOTE
 from citations.vectors import language_gap
 from citations.vectors.language_gap import LANGUAGE_NOTE, StateLabel
-from kbsite.mcp.budget import clip, shorten, tokens
-from kbsite.mcp.material import CURSOR, for_models, page
+from kbsite.mcp.answer_text import CURSOR, clip, for_models, page, shorten, tokens
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
 
-DUPLICATES, TERMS = 5, 8  # of each, that an answer names
+DUPLICATES = 5  # that an answer names
 
 _BY_WORDS = "Found by words alone: give words that the source would use."
 _READ_ON = (
@@ -70,15 +69,8 @@ def render_sources(listed: SourcePage, arguments: ListSources) -> str:
 
 def _fit(passage: PassageOut, *, room: int) -> PassageOut:
     """Fit one passage into the budget: without what is beside it, then with less text."""
-    how = passage.explanation
-    if how:
-        best = sorted(how.terms, key=lambda term: -term.score)[:TERMS]
-        terms = [clip(term) for term in how.terms if term in best]
-        how = how.model_copy(update={"terms": terms})
     duplicates = [clip(duplicate) for duplicate in passage.duplicates[:DUPLICATES]]
-    row = clip(passage).model_copy(
-        update={"text": "", "duplicates": duplicates, "explanation": how}
-    )
+    row = clip(passage).model_copy(update={"text": "", "duplicates": duplicates})
     if _cost(row) > room // 2:
         row = row.model_copy(update={"duplicates": [], "parts": [], "explanation": None})
     row.text = shorten(passage.text, room=room - _cost(row))
@@ -102,7 +94,7 @@ def _passage_line(number: int, row: PassageOut) -> str:
     return "\n".join([*lines, *([_reasons(row.explanation)] if row.explanation else [])])
 
 
-def _reasons(how: ExplanationOut) -> str:
+def _reasons(how: Explanation) -> str:
     words, meaning = "not by words", "not by meaning"
     if how.lexical_rank and how.bm25 is not None:
         words = f"words #{how.lexical_rank}, BM25 {how.bm25:.3f}"

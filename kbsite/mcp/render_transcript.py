@@ -8,8 +8,19 @@ from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import text_of
 from citations.text.chunking import pauses_of
 from citations.text.sentences import split
-from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, clip, longest, shorten, tokens
-from kbsite.mcp.material import CURSOR, MORE, material, page
+from kbsite.mcp.answer_text import (
+    CURSOR,
+    MIN_TEXT,
+    MORE,
+    NAME,
+    TITLE,
+    clip,
+    longest,
+    material,
+    page,
+    shorten,
+    tokens,
+)
 from kbsite.mcp.tool_inputs import GetTranscript, ListTranscripts, SearchTranscript
 from transcripts.core.errors import InvalidCursor
 from transcripts.library import reading as library
@@ -70,9 +81,8 @@ def _page_starts(text: str, *, room: int) -> list[int]:
 
 def render_hits(result: library.VideoSearch, arguments: SearchTranscript) -> str:
     offset, _ = arguments.position
-    rows = [
-        HitOut.model_validate(hit) for hit in result.hits[offset : offset + arguments.max_results]
-    ]
+    shown = result.hits[offset : offset + arguments.max_results]
+    rows = [HitOut.model_validate(hit) for hit in shown]
     head, tail = _NO_HITS, ""
     if result.hits:
         count = f"{len(result.hits)}{' or more' if len(result.hits) == library.MAX_HITS else ''}"
@@ -93,19 +103,15 @@ def render_videos(listed: library.VideoPage, arguments: ListTranscripts) -> str:
 
 
 def _head(result: library.VideoReading, place: str) -> str:
-    """Say what is read; ``place`` is that of the page, unless it is all."""
     video, transcript = result.video, result.transcript
     language = f"{transcript.language or 'unknown language'}, {transcript.get_origin_display()}"
     language += ", full stops added" if transcript.has_added_stops else ""
     length = f"{clock(transcript.duration)} long"
     about = (video.title[:TITLE], video.key, video.channel[:NAME], language, length)
     link = library.link_at(video, int(result.reading.start * 1000))
-    lines = (
-        " · ".join(part for part in about if part),
-        f"{_part(result.reading)}{place}, {link}",
-        "" if place else result.reading.warning,
-    )
-    return "\n".join(line for line in lines if line)
+    warning = "" if place else result.reading.warning
+    part = f"{_part(result.reading)}{place}, {link}"
+    return "\n".join(filter(None, (" · ".join(filter(None, about)), part, warning)))
 
 
 def _part(read: reading.Reading) -> str:
@@ -139,7 +145,7 @@ def _hit_line(number: int, hit: HitOut) -> str:
 def _video_line(_: int, video: VideoDetailsOut) -> str:
     length, languages = clock(milliseconds(video.duration)), ", ".join(video.languages)
     about = (video.id, video.title, video.channel, length, languages, video.collection)
-    return f"- {' · '.join(part for part in about if part)}"
+    return f"- {' · '.join(filter(None, about))}"
 
 
 def transcript_text(cues: Sequence[Cue], *, times: str) -> str:

@@ -1,11 +1,10 @@
 """Resources: transcripts, sources and outlines as text, within the token budget."""
 # ruff: noqa: N803  the template's variable has the plugin's name
 
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.conf import settings
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.exceptions import MCPError
@@ -16,17 +15,15 @@ from mcp_types import (
     PaginatedRequestParams,
     Resource,
 )
-from pydantic import Field
 
 from citations.library.filters import find_source
 from citations.models import Source
 from kbsite.callers import SignedInCaller
-from kbsite.mcp import outlines, source_text
-from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
+from kbsite.mcp import overviews, source_text
+from kbsite.mcp.answer_text import CURSOR, fitting, tokens
 from kbsite.mcp.calls import caller, in_thread
-from kbsite.mcp.material import CURSOR, material
 from kbsite.mcp.source_text import LINE_SECONDS, position_in
-from kbsite.mcp.tool_inputs import read_cursor, write_cursor
+from kbsite.mcp.tool_inputs import Arguments, read_cursor, write_cursor
 from transcripts.core.errors import InvalidCursor, KnowledgeBaseError, NotFound
 from transcripts.library import reading as library
 from transcripts.models import Video
@@ -41,7 +38,7 @@ _QUESTION = "resources"
 
 
 def register(mcp: MCPServer[Any]) -> None:
-    """Add the templates, the list, and a prompt that gives an outline to a model.
+    """Add the templates and the list.
 
     Ids come from list_transcripts, list_sources, searches and completions.
     """
@@ -61,30 +58,13 @@ def register(mcp: MCPServer[Any]) -> None:
 
     @template(OUTLINE, "Outline", "A source's summary, section by section.")
     async def outline(source: str) -> str:
-        return await _read(lambda by: _outline(by, source))
-
-    @mcp.prompt(
-        title="Summarise a source",
-        description="A summary of a recording or document, from its outline, every claim checked.",
-    )
-    async def summarise_source(
-        source: Annotated[
-            str, Field(description="Id of the source, or of its video.", max_length=2048)
-        ],
-    ) -> str:
-        try:
-            text = await in_thread(_outline, caller(), source)
-        except KnowledgeBaseError as error:
-            raise MCPError(code=INVALID_PARAMS, message=error.text) from error
-        return (
-            "Summarise this source in a few paragraphs, broad lines first, with the time or page "
-            "of each point. Use only its outline; if that is not enough, call ask_knowledge_base "
-            "with its id in sourceIds. Check every quote with verify_quote before you give it."
-            f"\n\n{material(text)}"
-        )
+        return await _read(lambda by: read_outline(by, source))
 
     async def listed(_: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
-        offset = _offset((params and params.cursor) or "")
+        try:
+            offset = read_cursor(params.cursor, _QUESTION)[0] if params and params.cursor else 0
+        except InvalidCursor as error:
+            raise MCPError(code=INVALID_PARAMS, message=error.text) from error
         fixed = [] if offset else await mcp.list_resources()
         page = await in_thread(_page, caller(), offset)
         return page.model_copy(update={"resources": [*fixed, *page.resources]})
@@ -103,12 +83,7 @@ async def _read(text: Callable[[SignedInCaller], str]) -> str:
 
 
 def _room(*texts: str) -> int:
-    """Return the tokens that remain beside these texts."""
-    return int(max(settings.MCP_MAX_TOKENS, MIN_TOKENS)) - sum(map(tokens, texts))
-
-
-def _joined(parts: Iterable[str], by: str = "\n") -> str:
-    return by.join(part for part in parts if part)
+    return Arguments().budget - sum(map(tokens, texts))
 
 
 # Transcripts
@@ -128,16 +103,8 @@ def _transcript(by: SignedInCaller, reference: str, collection: str, language: s
         if count < len(lines)
         else ""
     )
-    return _joined((f"{video}\n{library.link_at(video, 0)}\n", *lines[:count], rest))
-
-
-def _offset(cursor: str) -> int:
-    if not cursor:
-        return 0
-    try:
-        return read_cursor(cursor, _QUESTION)[0]
-    except InvalidCursor as error:
-        raise MCPError(code=INVALID_PARAMS, message=error.text) from error
+    head = f"{video}\n{library.link_at(video, 0)}\n"
+    return "\n".join(filter(None, (head, *lines[:count], rest)))
 
 
 def _page(by: SignedInCaller, offset: int) -> ListResourcesResult:
@@ -156,7 +123,7 @@ def _resource(video: Video, *, several: bool) -> Resource:
         uri=f"transcript://{quote(video.key, safe='')}{query}",
         name=video.key,
         title=str(video)[:200],
-        description=_joined((video.channel, clock(video.duration)), " · "),
+        description=" · ".join(filter(None, (video.channel, clock(video.duration)))),
         mime_type="text/plain",
         annotations=Annotations(last_modified=video.updated_at.isoformat()),
     )
@@ -171,8 +138,9 @@ def _text(source: Source, position: int) -> str:
     if not text:
         return f"{head}\n\n(Its text is not there.)"
     rest = f"(… the text goes on: source://{source.uuid}?offset={following})"
-    return _joined((head, text, "" if following is None else rest), "\n\n")
+    return "\n\n".join(filter(None, (head, text, "" if following is None else rest)))
 
 
-def _outline(by: SignedInCaller, reference: str) -> str:
-    return outlines.write(by.scope, reference.replace("\0", ""), room=_room() - CURSOR)
+def read_outline(by: SignedInCaller, reference: str) -> str:
+    """Return the outline of a source or video. Raises ``SourceNotFound``, ``VideoNotFound``."""
+    return overviews.outline(by.scope, reference.replace("\0", ""), room=_room() - CURSOR)

@@ -5,7 +5,9 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+import anyio
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http.request import split_domain_port, validate_host
 from django.templatetags.static import static
 from django.utils.http import is_same_domain
@@ -32,17 +34,18 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from kbsite.callers import SignedInCaller, everything
 from kbsite.errors import RETRY_SECONDS
-from kbsite.mcp import calls, completions, prompts, resources, response
-from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
-from kbsite.mcp.errors import explained, failed, rejected
-from kbsite.mcp.response import McpResponse
+from kbsite.mcp import calls, prompts, resources
+from kbsite.mcp.answer_text import answer
+from kbsite.mcp.calls import ApiTokenVerifier, McpResponse, caller, in_thread
+from kbsite.mcp.errors import explained, rejected
 from kbsite.mcp.tools import all_tools, svg_icon
 from kbsite.middleware import rate_limits
-from kbsite.middleware.body_limits import BodyLimit
 from kbsite.middleware.event_streams import SiteHandler
 from kbsite.middleware.load_limit import LoadLimit
 from kbsite.middleware.rate_limits import Standing
+from kbsite.middleware.request_limits import BodyLimit
 from kbsite.oauth import audience
 from kbsite.operations import UploadCheck
 from transcripts.conf import absolute, public_url
@@ -71,13 +74,14 @@ INSTRUCTIONS = (
 
 def build_server() -> MCPServer[Any]:
     """Return the MCP server with its tools, resources, completions and prompts."""
+    png = absolute(static("cuebase/icon.png"))  # for clients that show no SVG
     server = McpServer(
         name="cuebase",
         title="Cuebase",
         instructions=INSTRUCTIONS,
         version=version("cuebase"),
         website_url=public_url(),
-        icons=[_png_icon(), svg_icon("icon")],
+        icons=[Icon(src=png, mime_type="image/png", sizes=["512x512"]), svg_icon("icon")],
         tools=all_tools(),
         token_verifier=ApiTokenVerifier(),
         auth=AuthSettings(
@@ -92,14 +96,23 @@ def build_server() -> MCPServer[Any]:
     )
     resources.register(server)
     prompts.register(server)
-    completions.register(server)
     return server
 
 
-def _png_icon() -> Icon:
-    """Return the site's icon for clients that show no SVG."""
-    address = absolute(static("cuebase/icon.png"))
-    return Icon(src=address, mime_type="image/png", sizes=["512x512"])
+def serve_over_stdio(owner: User) -> None:
+    """Serve the library of this machine with its owner's rights until the standard input ends.
+
+    The SDK keeps the standard output for messages: what else is printed goes to the error output.
+    """
+    server = build_server()
+
+    async def as_owner(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        by = await in_thread(lambda: SignedInCaller(user=owner, scope=everything()))
+        calls.LOCAL_CALLER.set(by)
+        return await call_next(ctx)
+
+    server.middleware.insert(0, as_owner)
+    anyio.run(server.run_stdio_async)
 
 
 class McpServer(MCPServer[Any]):
@@ -134,11 +147,10 @@ class McpServer(MCPServer[Any]):
                 case InsufficientScope() as cause:
                     return _refused(cause)
                 case KnowledgeBaseError() as cause:
-                    return failed(explained(cause))
+                    return answer(explained(cause), is_error=True)
                 case ValidationError() as cause:
-                    return failed(
-                        rejected(cause, tool=name, fields=sorted(tool.parameters["properties"]))
-                    )
+                    fields = sorted(tool.parameters["properties"])
+                    return answer(rejected(cause, tool=name, fields=fields), is_error=True)
             raise
 
     async def get_prompt(
@@ -190,40 +202,37 @@ class Application:
             self._has_lifespan = True
             await self._mcp(scope, receive, send)
         elif scope["type"] == "http" and scope["path"].rstrip("/") == PATH:
-            await self._serve(_tidied(scope), receive, send)
+            # The SDK takes spaces of header values for a mismatch, and the last slash for a path.
+            headers = [(name, value.strip()) for name, value in scope["headers"]]
+            tidied = {**scope, "headers": headers, "path": PATH, "raw_path": PATH.encode()}
+            await self._serve(tidied, receive, send)
         else:
             await self._django(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin", "")
+        refusal = None
         if not _host_is_ours(host):
-            await PlainTextResponse(
-                "This server does not answer to that name; see ALLOWED_HOSTS.", status_code=421
-            )(scope, receive, send)
+            text = "This server does not answer to that name; see ALLOWED_HOSTS."
+            refusal = PlainTextResponse(text, status_code=421)
         elif not _origin_may_call(origin, host=host):
-            await PlainTextResponse(
-                "Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS.", status_code=403
-            )(scope, receive, send)
+            text = "Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS."
+            refusal = PlainTextResponse(text, status_code=403)
         elif self._stateless and scope["method"] != "POST":
             # The SDK would hold a stream open on which, without sessions, nothing is ever sent.
-            await PlainTextResponse(
-                "Only POST is served here.", status_code=405, headers={"Allow": "POST"}
-            )(scope, receive, send)
-        else:
-            await self._running()
-            calls.ADDRESS.set((scope.get("client") or (None,))[0])
-            scheme = "https" if settings.SECURE else scope["scheme"]
-            outgoing = McpResponse(scope, send, own=audience.origin(scheme, host))
-            await self._mcp(scope, receive, outgoing.send)
-
-    async def _running(self) -> None:
-        """Start the sessions' task group if the web server has no lifespan protocol to do it."""
-        if self._has_lifespan:
+            text, allow = "Only POST is served here.", {"Allow": "POST"}
+            refusal = PlainTextResponse(text, status_code=405, headers=allow)
+        if refusal:
+            await refusal(scope, receive, send)
             return
-        if self._runner is None:
-            self._runner = asyncio.create_task(self._run_sessions())
-        await self._ready.wait()
+        if not self._has_lifespan:  # to start the sessions' task group
+            self._runner = self._runner or asyncio.create_task(self._run_sessions())
+            await self._ready.wait()
+        calls.ADDRESS.set((scope.get("client") or (None,))[0])
+        scheme = "https" if settings.SECURE else scope["scheme"]
+        outgoing = McpResponse(scope, send, own=audience.origin(scheme, host))
+        await self._mcp(scope, receive, outgoing.send)
 
     async def _run_sessions(self) -> None:
         async with self._sessions.run():
@@ -232,8 +241,8 @@ class Application:
 
 
 def _refused(error: InsufficientScope) -> CallToolResult:
-    response.refuse(error)
-    return failed(explained(error))
+    calls.refuse(error)
+    return answer(explained(error), is_error=True)
 
 
 async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:
@@ -247,23 +256,23 @@ def count_call(token_id: int) -> None:
     """Count one call of a token, for the headers of the answer. Raises ``Throttled``, which says
     when to come back.
     """
-    calls = settings.MCP_CALLS_PER_MINUTE
-    if calls <= 0:
+    most = settings.MCP_CALLS_PER_MINUTE
+    if most <= 0:
         return
-    headers, standing = response.headers(), None
+    headers, standing = calls.headers(), None
     try:
         standing = rate_limits.count(
             "mcp",
             str(token_id),
-            allowed=RateLimitItemPerMinute(calls),
-            message=f"This token has made its {calls} calls of this minute.",
+            allowed=RateLimitItemPerMinute(most),
+            message=f"This token has made its {most} calls of this minute.",
         )
     except Throttled as error:
         standing = Standing(0, error.retry_after or 60)
         headers["Retry-After"] = str(standing.seconds)
         raise
     finally:
-        headers |= rate_limits.headers({"mcp": (calls, standing)} if standing else {})
+        headers |= rate_limits.headers({"mcp": (most, standing)} if standing else {})
 
 
 async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -276,16 +285,9 @@ async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
             await in_thread(count_call, by.token.pk)
     except KnowledgeBaseError as error:
         if ctx.method == "tools/call":
-            return failed(explained(error))
+            return answer(explained(error), is_error=True)
         raise MCPError(code=INVALID_REQUEST, message=explained(error)) from error
     return await call_next(ctx)
-
-
-def _tidied(scope: Scope) -> Scope:
-    """Strip header values, whose spaces the SDK takes for a mismatch, and the path's last slash."""
-    headers = [(name, value.strip()) for name, value in scope["headers"]]
-    path = scope["path"].rstrip("/")
-    return {**scope, "headers": headers, "path": path, "raw_path": path.encode()}
 
 
 # Host and Origin by Django's settings

@@ -9,7 +9,7 @@ from citations.models import Source
 from citations.passages import interval, pages
 from citations.readers import source_blocks
 from citations.text.blocks import Block
-from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
+from kbsite.mcp.answer_text import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
 from transcripts.core.errors import InvalidInput
 
 LINE_SECONDS = 30
@@ -89,6 +89,5 @@ def _lines(blocks: Sequence[Block]) -> Iterator[SourceLine]:
 
 
 def _line_of(block: Block) -> tuple[int, str]:
-    """Return what the blocks of one line have in common."""
     time = None if block.start is None else block.start // (1000 * LINE_SECONDS)
     return (block.offset if time is None else time), block.heading

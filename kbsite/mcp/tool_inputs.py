@@ -16,12 +16,13 @@ from pydantic_core import CoreSchema
 
 from citations.library.filters import Filter
 from citations.schemas.filters import LISTS, MAX_LIMIT, SearchIn, SourceFilterIn
-from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
+from citations.schemas.requests import QuestionIn, QuoteIn
 from transcripts.core.errors import InvalidCursor
 from transcripts.core.languages import code_of
 from transcripts.schemas import Text
 
 MAX_CURSOR = 500  # characters
+MIN_TOKENS, MAX_TOKENS = 500, 100_000  # of an answer
 _SALT = "kbsite.mcp.cursor"
 # Where zero makes no sense, so that whoever sends it fills in what is not given.
 NEVER_ZERO = ("chunkSize", "endTime", "maxResults", "maxTokens", "newest")
@@ -39,6 +40,7 @@ TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or nam
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
 # What the parts of a search are called here, where REST has other names.
 _NAMES: Final = {part: name for name, part in LISTS.items()} | {
+    "source": "source_id",
     "start": "start_time",
     "end": "end_time",
     "limit": "max_results",
@@ -71,7 +73,7 @@ class Arguments(ArgModelBase):
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
         several = {field.alias for field in cls.model_fields.values() if field.default == ()}
         return {
-            name: [value] if name in several and isinstance(value, str) else _without_blanks(value)
+            name: [value] if name in several and isinstance(value, str) else _filled(value)
             for name, value in arguments.items()
             if name not in optional
             or not (
@@ -90,13 +92,10 @@ class Arguments(ArgModelBase):
         for field in cls.model_fields.values():
             if field.default == ():
                 part = described["properties"][str(field.alias)]
-                value = part.pop("items")
+                value, about = part["items"], {"description": part["description"]}
                 if "enum" in value:
                     value = {"enum": [ANY, *value["enum"]], "type": "string", "default": ANY}
-                described["properties"][str(field.alias)] = {
-                    "description": part["description"],
-                    **value,
-                }
+                described["properties"][str(field.alias)] = about | value
         return described
 
     @property
@@ -209,24 +208,10 @@ class ConnectorFetch(Arguments):
     id: Annotated[Text, _text(500, "Id of a result of search.", shortest=1)]
 
 
-class AskKnowledgeBase(Arguments):
-    text: Annotated[
-        Text,
-        Field(
-            alias="question",
-            min_length=1,
-            max_length=1000,
-            description="What you want to know; each of several questions is answered.",
-        ),
-    ]
-    conversation_id: Annotated[
-        Text, _text(50, "conversation_id of an answer that this follows on; its sources stay.")
-    ] = ""
-    collection: CollectionName = ""
-    source_ids: Annotated[
-        list[Annotated[Text, Field(min_length=1, max_length=500)]],
-        Field(max_length=50, description="Only from these: ids of sources or recordings."),
-    ] = []
+class AskKnowledgeBase(Arguments, QuestionIn):
+    model_config = ConfigDict(
+        alias_generator=lambda name: to_camel({"sources": "source_ids"}.get(name, name))
+    )
 
 
 class GetCitation(Arguments):
@@ -235,14 +220,8 @@ class GetCitation(Arguments):
     ]
 
 
-class VerifyQuote(Arguments):
-    quote: Annotated[
-        Text, _text(20_000, "The quote, word for word as you would cite it.", shortest=1)
-    ]
-    source_id: Annotated[
-        Text, _text(500, "The source or recording that it is attributed to. Default: any.")
-    ] = ""
-    collection: CollectionName = ""
+class VerifyQuote(Arguments, QuoteIn):
+    model_config = ConfigDict(alias_generator=_argument)
 
 
 class ListSources(PagedInput, SourceFilterIn):
@@ -258,7 +237,8 @@ class ListSources(PagedInput, SourceFilterIn):
 
 class AddSource(Arguments):
     url: Annotated[
-        Text, _text(2048, "Address of a YouTube video, playlist or channel.", shortest=1)
+        Text,
+        _text(2048, "Address of a YouTube video, playlist, channel, or a web page.", shortest=1),
     ]
     collection: TargetCollection = ""
     language: Annotated[Text, AfterValidator(code_of), _text(35, "Caption language wanted.")] = ""
@@ -306,7 +286,5 @@ def _is_zero(value: Any) -> bool:
     return value == 0 and isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _without_blanks(value: Any) -> Any:
-    if isinstance(value, list):
-        return [part for part in value if part is not None and part != ""]
-    return value
+def _filled(value: Any) -> Any:
+    return [part for part in value if part not in (None, "")] if isinstance(value, list) else value

@@ -19,19 +19,10 @@ from citations.schemas.answers import ReplyOut
 from citations.schemas.filters import MAX_LIMIT
 from citations.search import pipeline
 from kbsite.callers import SignedInCaller
-from kbsite.mcp import (
-    connector,
-    guides,
-    outlines,
-    render_answer,
-    render_job,
-    render_search,
-    tool_inputs,
-    transcript_request,
-)
+from kbsite.mcp import connector, jobs, overviews, render_answer, render_search, tool_inputs
 from kbsite.mcp import render_transcript as render
+from kbsite.mcp.answer_text import CURSOR, MORE, answer, material
 from kbsite.mcp.calls import caller, in_thread
-from kbsite.mcp.material import CURSOR, MORE, answer, material
 from transcripts.conf import absolute
 from transcripts.core.access import AccessLevel, needs
 from transcripts.library import activity
@@ -68,16 +59,16 @@ async def fetch_transcript(
     }
     reading = tool_inputs.GetTranscript.model_validate({**where, "maxTokens": arguments.max_tokens})
     result = await in_thread(
-        transcript_request.find_or_request,
+        jobs.find_or_request,
         by,
         arguments.video_id,
         language=arguments.language,
         collection=arguments.collection,
     )
     if isinstance(result, Job):
-        job = await transcript_request.wait_for(by, result, report=ctx.report_progress)
+        job = await jobs.wait_for(by, result, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
-            return render_job.render_job(job, arguments)
+            return jobs.render_job(job, arguments)
     return await in_thread(_read, by, reading, more=render.MORE_OF_FETCHED)
 
 
@@ -98,7 +89,9 @@ def get_outline(by: SignedInCaller, arguments: tool_inputs.GetOutline) -> str:
 
     Use it for an overview, or to choose what to read of a long source.
     """
-    return material(outlines.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
+    return material(
+        overviews.outline(by.scope, arguments.source_id, room=arguments.budget - CURSOR)
+    )
 
 
 @needs(AccessLevel.READ)
@@ -108,7 +101,7 @@ def get_guide(by: SignedInCaller, arguments: tool_inputs.GetGuide) -> str:
     All are its own sentences, with times or pages. Ask it one of the questions with
     ask_knowledge_base.
     """
-    return material(guides.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
+    return material(overviews.guide(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
 
 
 @needs(AccessLevel.READ)
@@ -168,15 +161,10 @@ def ask_knowledge_base(by: SignedInCaller, arguments: tool_inputs.AskKnowledgeBa
     scope, user = by.scope, by.user
     if arguments.conversation_id:
         conversation = conversations.find(scope, user, arguments.conversation_id)
-        answer = questions.ask(scope, user, conversation, arguments.text)
+        answer = questions.ask(scope, user, conversation, arguments.question)
     else:
-        answer = questions.ask_first(
-            scope,
-            user,
-            arguments.text,
-            collection=arguments.collection,
-            sources=arguments.source_ids,
-        )
+        about = arguments.model_dump(include={"collection", "sources"})
+        answer = questions.ask_first(scope, user, arguments.question, **about)
     for _ in questions.respond(scope, user, answer):
         pass  # the answer is read from its row, as every door does
     record = answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
@@ -196,10 +184,8 @@ def verify_quote(by: SignedInCaller, arguments: tool_inputs.VerifyQuote) -> str:
 
     If it is not, the answer says what differs.
     """
-    filter = Filter(collections=(arguments.collection,) if arguments.collection else ())
-    check = verification.verify(
-        by.scope, arguments.quote, source=arguments.source_id, filter=filter
-    )
+    filter = Filter.of(arguments)
+    check = verification.verify(by.scope, arguments.quote, source=arguments.source, filter=filter)
     return render_answer.render_quote_check(check, arguments)
 
 
@@ -245,8 +231,8 @@ def add_source(by: SignedInCaller, arguments: tool_inputs.AddSource) -> str:
 
     You get a job at once, for get_job.
     """
-    collection = transcript_request.target_collection(by, arguments.collection)
-    job = transcript_request.request(
+    collection = jobs.target_collection(by, arguments.collection)
+    job = jobs.request(
         by,
         collection,
         arguments.url,
@@ -254,7 +240,7 @@ def add_source(by: SignedInCaller, arguments: tool_inputs.AddSource) -> str:
         tags=arguments.tags,
         newest=arguments.newest,
     )
-    return render_job.render_job(job, arguments)
+    return jobs.render_job(job, arguments)
 
 
 @needs(AccessLevel.READ)
@@ -265,7 +251,7 @@ def get_job(by: SignedInCaller, arguments: tool_inputs.GetJob) -> str:
     """
     job = activity.find_job(by.scope, arguments.job_id)
     added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
-    return render_job.render_job(job, arguments, sources=added.get(job.video_id or 0, ()))
+    return jobs.render_job(job, arguments, sources=added.get(job.video_id or 0, ()))
 
 
 def all_tools() -> list[Tool]:
@@ -311,7 +297,7 @@ def _read(by: SignedInCaller, arguments: tool_inputs.GetTranscript, *, more: str
     )
     contents = ""
     if result.reading.mode == ReadingMode.PREVIEW and not arguments.cursor:
-        contents = outlines.contents(by.scope, video, room=arguments.budget // 4)
+        contents = overviews.contents(by.scope, video, room=arguments.budget // 4)
     return render.render_transcript(result, arguments, contents=contents, more=more)
 
 

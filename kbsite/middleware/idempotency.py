@@ -1,8 +1,8 @@
 """Idempotency-Key: a POST that is sent again with its key is answered again, not done again."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from hashlib import sha256
+from contextlib import ExitStack, suppress
+from hashlib import file_digest, sha256
 from typing import Any, Final, cast
 from uuid import UUID, uuid4
 
@@ -31,7 +31,7 @@ from kbsite.models import KeyedRequest
 from kbsite.models.keyed_requests import MAX_KEY
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.headers import header
-from transcripts.core.work.heartbeat import keep_alive
+from transcripts.core.work.models import keep_alive
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
@@ -85,15 +85,10 @@ def _check(request: HttpRequest, key: str) -> None:
     """Raise ``InvalidInput`` for a key that cannot be kept, or an answer that is streamed."""
     if not 0 < len(key) <= MAX_KEY or not key.isascii() or not key.isprintable():
         raise invalid_fields({HEADER: f"1 to {MAX_KEY} printable ASCII characters are expected"})
-    if ASKING.match(f"POST {request.path_info}") and _streams(request):
-        raise invalid_fields({HEADER: "a stream cannot be repeated; send stream=false with it"})
-
-
-def _streams(request: HttpRequest) -> bool:
-    try:
-        return _TRUTH.validate_python(request.GET.get("stream", "true"))
-    except ValidationError:
-        return False  # the operation refuses it
+    with suppress(ValidationError):  # the operation refuses it
+        streams = _TRUTH.validate_python(request.GET.get("stream", "true"))
+        if streams and ASKING.match(f"POST {request.path_info}"):
+            raise invalid_fields({HEADER: "a stream cannot be repeated; send stream=false with it"})
 
 
 def _answer(
@@ -180,21 +175,13 @@ def _parts(request: HttpRequest) -> list[str | bytes]:
     if request.content_type != "multipart/form-data":
         return [request.body]
     fields = [part for name, values in request.POST.lists() for part in (name, *values)]
-    files = [
-        part
-        for name, uploads in request.FILES.lists()
-        for upload in uploads
-        for part in (name, upload.name or "", _digest(upload))
-    ]
+    files: list[str | bytes] = []
+    for name, uploads in request.FILES.lists():
+        for upload in uploads:
+            upload.seek(0)
+            files += [name, upload.name or "", file_digest(upload, "sha256").digest()]
+            upload.seek(0)
     return [*fields, *files]
-
-
-def _digest(upload: Any) -> bytes:
-    total = sha256()
-    for chunk in upload.chunks():
-        total.update(chunk)
-    upload.seek(0)
-    return total.digest()
 
 
 def describe(methods: openapi.Methods) -> None:

@@ -1,4 +1,6 @@
-"""Rate limits per caller and action, counted in Redis if there is one, else in each process."""
+"""Rate limits per caller and action, counted in Redis if there is one, else in each process: of
+requests a minute, by kind, and of what other modules count.
+"""
 
 import logging
 import math
@@ -8,14 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Network, ip_address
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
-from django.http import HttpRequest
-from limits import RateLimitItem
+from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
+from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
+from kbsite import openapi
+from kbsite.callers import AnyRequest, caller_or_none
+from kbsite.errors import error_response
 from transcripts.core.errors import Throttled
 from transcripts.core.headers import header
 
@@ -39,6 +45,38 @@ class Standing:
 
     left: int
     seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A limit on requests whose method and path fit."""
+
+    name: str
+    requests: re.Pattern[str]
+    setting: str
+    message: str
+
+    @property
+    def most(self) -> int:
+        """The number of requests a minute; 0: any."""
+        return int(getattr(settings, self.setting))
+
+
+POLICIES: Final = (
+    Policy("questions", ASKING, "QUESTIONS_PER_MINUTE", "{} questions came in a minute."),
+    Policy(
+        "additions",
+        re.compile(r"POST /(add/|api/v1/sources(/files|/captions)?)"),
+        "ADDITIONS_PER_MINUTE",
+        "Something was added {} times in a minute.",
+    ),
+    Policy(
+        "api",
+        re.compile(r"\w+ /api/.*", re.DOTALL),
+        "API_CALLS_PER_MINUTE",
+        "{} calls came in a minute.",
+    ),
+)
 
 
 def headers(standings: Mapping[str, tuple[int, Standing]]) -> dict[str, str]:
@@ -122,11 +160,54 @@ def forget() -> None:
 @cache
 def _limiter(broker: str) -> MovingWindowRateLimiter:
     is_redis = broker.startswith(("redis://", "rediss://"))
-    storage = (
-        storage_from_string(broker, socket_timeout=2)
-        if is_redis
-        else storage_from_string("memory://")
-    )
+    options = {"socket_timeout": 2} if is_redis else {}
+    storage = storage_from_string(broker if is_redis else "memory://", **options)
     if not isinstance(storage, Storage):
         raise TypeError(f"not a storage for counts: {storage!r}")
     return MovingWindowRateLimiter(storage)
+
+
+class CallLimitMiddleware(MiddlewareMixin):
+    """Counts the requests of a caller, and reports the remainder in each response.
+
+    Strangers are not counted: they are refused before any work is done.
+    """
+
+    def process_view(
+        self, request: AnyRequest, view_func: Any, view_args: Any, view_kwargs: Any
+    ) -> HttpResponse | None:
+        """Refuse a request over a limit."""
+        line = f"{request.method} {request.path_info}"
+        policies = [
+            policy for policy in POLICIES if policy.most and policy.requests.fullmatch(line)
+        ]
+        caller = caller_or_none(request) if policies else None
+        request.standings = {}
+        if caller is None:  # the view refuses a stranger
+            return None
+        who = f"token {caller.token.pk}" if caller.token else f"user {caller.user.pk}"
+        for policy in policies:
+            allowed = RateLimitItemPerMinute(policy.most)
+            message = policy.message.format(f"{policy.most:,}")
+            try:
+                standing = count(policy.name, who, allowed=allowed, message=message)
+                request.standings[policy] = standing
+            except Throttled as error:
+                request.standings = {policy: Standing(0, error.retry_after or 60)}
+                return error_response(request, error)
+        return None
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Report the remainder."""
+        standings: dict[Policy, Standing | None] = getattr(request, "standings", {})
+        by_name = {policy.name: (policy.most, now) for policy, now in standings.items() if now}
+        for name, value in headers(by_name).items():
+            response[name] = value
+        return response
+
+
+def describe(methods: openapi.Methods) -> None:
+    """Describe this in the OpenAPI document."""
+    for operation in methods.values():
+        for name, described in HEADERS.items():
+            openapi.send(operation, name, described, lambda status: status != "401")

@@ -130,7 +130,10 @@ class ApiToken(models.Model):
         access: AccessLevel = AccessLevel.READ,
         collections: tuple[Any, ...] = (),
     ) -> "ApiToken":
-        """Create the connection of an application, which a secret stands for at first."""
+        """Create the connection of an application: what a user allows it.
+
+        At first, ``secret`` stands for it: the authorization code that the application gets.
+        """
         return cls._store(
             collections,
             user=user,

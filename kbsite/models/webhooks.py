@@ -1,6 +1,7 @@
 """Webhooks, what happened that they may tell, and their deliveries."""
 
 import uuid
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any, Final, Self
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from kbsite.models.credentials import ApiToken
@@ -60,6 +62,24 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return self.description or self.url
+
+    @property
+    def secret(self) -> str:
+        """What its messages are signed with.
+
+        It is derived from SECRET_KEY, so that none stands in the database or in a backup.
+        """
+        return self._secret(self.generation)
+
+    @property
+    def old_secret(self) -> str:
+        """The secret before this one."""
+        return self._secret(self.generation - 1)
+
+    def _secret(self, generation: int) -> str:
+        value = f"{self.uuid}:{generation}"
+        key = salted_hmac("kbsite.webhooks", value, algorithm="sha256").digest()
+        return f"whsec_{b64encode(key).decode()}"
 
     @property
     def event_names(self) -> list[str]:

@@ -21,9 +21,9 @@ from requests.adapters import HTTPAdapter
 
 from kbsite.middleware import rate_limits
 from kbsite.oauth import connections
-from kbsite.oauth.refusals import refusal, throttled
+from kbsite.oauth.endpoints import refusal, throttled
 from transcripts.core.sanitize import clean
-from transcripts.youtube.public_addresses import connect_publicly
+from transcripts.youtube.guard import connect_publicly
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_BODY: Final = 16_384  # bytes

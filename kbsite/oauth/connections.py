@@ -4,11 +4,10 @@ One consent makes one connection. Its access and refresh tokens are a family of 
 reach what the connection reaches, and nothing once it is revoked.
 """
 
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
-from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
@@ -20,25 +19,6 @@ from transcripts.core.access import AccessLevel
 UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
 ENDED_FOR: Final = timedelta(days=90)  # that pages still show tokens that can do nothing
 MAX_TOKEN: Final = 100  # characters
-
-
-def connect(
-    user: AbstractBaseUser,
-    application: Application,
-    code: str,
-    *,
-    access: AccessLevel,
-    collections: Sequence[Any],
-) -> ApiToken:
-    """Store what a user allows; ``code`` is the authorization code that the application gets."""
-    return ApiToken.connect(
-        user,
-        application,
-        secret=code,
-        name=str(application),
-        access=access,
-        collections=tuple(collections),
-    )
 
 
 def redeem(code: str, refresh_token: str) -> None:

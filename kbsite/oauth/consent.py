@@ -15,7 +15,7 @@ from oauth2_provider.models import Application
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error, InvalidRequestError
 
-from kbsite.models.credentials import ACCESS_LABELS
+from kbsite.models.credentials import ACCESS_LABELS, ApiToken
 from kbsite.oauth import audience, connections
 from kbsite.oauth.clients import LOOPBACK
 from transcripts.core.access import AccessLevel
@@ -121,12 +121,14 @@ class Consent(AuthorizationView):
         """Store the connection together with the code that the application gets."""
         with transaction.atomic():
             response = super().create_authorization_response(request, scopes, credentials, allow)
-            connections.connect(
+            application = Application.objects.get(client_id=credentials["client_id"])
+            ApiToken.connect(
                 request.user,
-                Application.objects.get(client_id=credentials["client_id"]),
-                parse_qs(urlsplit(response[0]).query)["code"][0],
+                application,
+                secret=parse_qs(urlsplit(response[0]).query)["code"][0],
+                name=str(application),
                 access=AccessLevel.of_scopes(scopes),
-                collections=self.collections,
+                collections=tuple(self.collections),
             )
         return response
 

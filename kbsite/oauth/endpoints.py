@@ -1,16 +1,17 @@
 """The endpoints for programs: who issues tokens for which part of this server (RFC 8414, 9728),
-codes become tokens, and tokens are revoked.
+codes become tokens, and tokens are revoked. They refuse in the words of RFC 6749.
 """
 
 from typing import Any, Final
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
-from limits import RateLimitItemPerMinute
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from limits import RateLimitItem, RateLimitItemPerMinute
 from oauth2_provider.views import OAuthProtectedResourceMetadataView, RevokeTokenView, TokenView
 
+from kbsite.middleware import rate_limits
 from kbsite.oauth import audience
-from kbsite.oauth.refusals import refusal, throttled
+from transcripts.core.errors import Throttled
 
 PER_ADDRESS: Final = RateLimitItemPerMinute(300)
 
@@ -50,3 +51,24 @@ class ResourceMetadata(OAuthProtectedResourceMetadataView):
 
     def get_resource(self, request: HttpRequest) -> str:
         return audience.origin_of(request) + request.path.removeprefix(audience.METADATA)
+
+
+def refusal(
+    error: str, message: str = "", *, status: int = 400, wait: int | None = None
+) -> HttpResponse:
+    """Return an error by its code; ``wait`` says in how many seconds to come back."""
+    about = {"error_description": message} if message else {}
+    headers = {"Retry-After": str(wait)} if wait else {}
+    return JsonResponse({"error": error, **about}, status=status, headers=headers)
+
+
+def throttled(
+    request: HttpRequest, kind: str, *, allowed: RateLimitItem, message: str
+) -> HttpResponse | None:
+    """Count a request of an address; return the refusal of one too many."""
+    who = rate_limits.address_of(request)
+    try:
+        rate_limits.count(kind, who, allowed=allowed, message=message)
+    except Throttled as error:
+        return refusal("slow_down", error.message, status=429, wait=error.retry_after)
+    return None

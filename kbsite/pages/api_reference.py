@@ -1,14 +1,22 @@
-"""The OpenAPI document as people read it: groups of operations with parameters and headers.
-
-Pure: a document in, values out.
+"""The description of REST: its OpenAPI document, and the pages on which people read it, as groups
+of operations with parameters and headers.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote_plus
 
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import translation
+from django.views.decorators.http import require_safe
+
+from kbsite import api
+from kbsite.middleware import page_language
+from kbsite.oauth import audience
 from kbsite.openapi import Schema, is_success, resolve, type_of
 
 MESSAGES: Final = "webhooks"  # the group that also has the messages to webhooks
@@ -77,6 +85,43 @@ class Group:
     about: str
     operations: tuple[Operation, ...]
     messages: tuple[Operation, ...] = ()
+
+
+@require_safe
+@api.for_members
+def document(request: HttpRequest) -> HttpResponse:
+    """Return the OpenAPI document, with the address through which this server is reached."""
+    return JsonResponse(_document(audience.origin_of(request)))
+
+
+@require_safe
+@api.for_members
+def overview(request: HttpRequest) -> HttpResponse:
+    """List all operations."""
+    groups = _groups(audience.origin_of(request))
+    return page_language.reference(request, "kbsite/api.html", {"groups": groups})
+
+
+@require_safe
+@api.for_members
+def group(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the operations of a group: parameters, examples, and a form to try each."""
+    groups = {group.slug: group for group in _groups(audience.origin_of(request))}
+    if slug not in groups:
+        return api.not_found(request)
+    context = {"group": groups[slug], "groups": groups.values()}
+    return page_language.reference(request, "kbsite/api_group.html", context)
+
+
+@lru_cache(maxsize=8)  # hosts: the document is the same, and takes half a second
+def _groups(origin: str) -> tuple[Group, ...]:
+    with translation.override(settings.LANGUAGE_CODE):  # for readers of all languages
+        return read(_document(origin))
+
+
+def _document(origin: str) -> dict[str, Any]:
+    schema = api.api.get_openapi_schema(path_prefix="/api/v1/")
+    return {**schema, "servers": [{"url": origin}]}
 
 
 def read(document: Mapping[str, Any]) -> tuple[Group, ...]:
@@ -169,23 +214,16 @@ def _parameter(declared: Schema, schemas: Schema, place: str) -> Field:
 def _field(name: str, schema: Schema, schemas: Schema, *, is_required: bool = False) -> Field:
     plain = resolve(schema, schemas)
     items = resolve(plain.get("items", {}), schemas)
-    default = schema.get("default")
+    default, kind = schema.get("default"), _name_of_type(plain)
     return Field(
         name=name,
-        type=_type(plain, items),
+        type=kind if kind != "array" else f"list of {_name_of_type(items)}" if items else "list",
         about=schema.get("description", "") or plain.get("description", ""),
         is_required=is_required,
         default="" if default in (None, "", [], {}) else json.dumps(default, ensure_ascii=False),
         choices=tuple(str(choice) for choice in plain.get("enum", items.get("enum", ()))),
         is_many=plain.get("type") == "array",
     )
-
-
-def _type(schema: Schema, items: Schema) -> str:
-    kind = _name_of_type(schema)
-    if kind != "array":
-        return kind
-    return f"list of {_name_of_type(items)}" if items else "list"
 
 
 def _name_of_type(schema: Schema) -> str:

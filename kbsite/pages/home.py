@@ -12,7 +12,7 @@ from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -25,14 +25,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from kbsite import health
+from kbsite import extension, health
+from kbsite import mcp_clients as clients
 from kbsite.accounts import passwords, sign_in
-from kbsite.accounts.invitation_notes import Invitation
+from kbsite.accounts.users import Invitation
 from kbsite.callers import AnyRequest, SignedInRequest, is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
-from kbsite.extension import package
-from kbsite.mcp_clients import bundle
-from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
 from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
@@ -81,10 +79,6 @@ class SignIn(LoginView):
         credentials = {"username": user.get_username()}
         response: HttpResponse = perform_password_login(self.request, credentials, signing_in)
         return response
-
-
-class SignOut(LogoutView):
-    """Sign out (POST)."""
 
 
 @require_safe
@@ -189,8 +183,15 @@ def readyz(request: AnyRequest) -> HttpResponse:
     results = health.check_all()
     state = health.worst(results)
     is_told = state != "failed" and is_superuser(request)
-    data = {"state": state, "checks": [_shown(result, is_told=is_told) for result in results]}
-    return JsonResponse(data, status=503 if state == "failed" else 200)
+    checks = [
+        {"name": result.name, "state": result.state}
+        | ({} if result.state == "ok" else {"code": result.code})
+        | ({"detail": result.detail, "hint": result.hint} if is_told else {})
+        for result in results
+    ]
+    return JsonResponse(
+        {"state": state, "checks": checks}, status=503 if state == "failed" else 200
+    )
 
 
 @require_safe
@@ -226,13 +227,13 @@ def create_token(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def mcp_bundle(request: HttpRequest) -> HttpResponse:
     """Download the bundle for Claude Desktop, with the address of this server in it."""
-    return _download(bundle.FILE, bundle.build(audience.origin_of(request)))
+    return _download(clients.BUNDLE, clients.build_bundle(audience.origin_of(request)))
 
 
 @require_safe
 def browser_extension(request: HttpRequest) -> HttpResponse:
     """Download the browser extension, with the address of this server in it."""
-    return _download(package.FILE, package.build(audience.origin_of(request)))
+    return _download(extension.FILE, extension.build(audience.origin_of(request)))
 
 
 @require_POST
@@ -278,26 +279,14 @@ def broken(request: HttpRequest) -> HttpResponse:
     error = full or (DatabaseLost() if is_lost else UnexpectedError())
     reload_after = RETRY_SECONDS if is_lost and request.method == "GET" else None
     # Without the request, and so without the database, which may be broken.
-    text = render_to_string(
-        _error_template(request), {"error": error, "reload_after": reload_after}
-    )
+    name = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
+    text = render_to_string(name, {"error": error, "reload_after": reload_after})
     headers = {"Retry-After": str(RETRY_SECONDS)} if is_lost else {}
     return HttpResponse(text, status=503 if is_lost else status_of(error), headers=headers)
 
 
 def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:
     return error_page(request, {"message": message, "hint": hint}, status)
-
-
-def _error_template(request: HttpRequest) -> str:
-    return "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
-
-
-def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
-    record = {"name": result.name, "state": result.state}
-    if result.state != "ok":
-        record["code"] = result.code
-    return {**record, "detail": result.detail, "hint": result.hint} if is_told else record
 
 
 def _download(name: str, content: bytes) -> HttpResponse:

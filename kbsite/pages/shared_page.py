@@ -14,7 +14,7 @@ from citations.errors import SharedLinkNotFound
 from citations.notebook import shared_links
 from citations.readers.pdf.reader import PICTURE_TYPE
 from kbsite.middleware import rate_limits
-from transcripts.views import media
+from transcripts.views import videos
 
 LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
 PARTS: Final = RateLimitItemPerMinute(120)  # of files: two megabytes each
@@ -61,7 +61,7 @@ def show_media(request: HttpRequest, link_id: UUID, clip_id: UUID) -> HttpRespon
     clip = next((clip for clip in clips if clip.uuid == clip_id and clip.media_type), None)
     if clip is None:
         raise SharedLinkNotFound("This link plays no such file.")
-    return _unlisted(media.send(request, clip))
+    return _unlisted(videos.send_media(request, clip))
 
 
 def _unlisted(response: HttpResponseBase) -> HttpResponseBase:

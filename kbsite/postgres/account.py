@@ -90,11 +90,6 @@ def has_access_list(path: Path) -> bool:
 def _own_account() -> pwd.struct_passwd:
     with contextlib.suppress(KeyError):
         return pwd.getpwnam(NAME)
-    _make_account()
-    return pwd.getpwnam(NAME)
-
-
-def _make_account() -> None:
     program = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if program is None:
         raise LookupError(
@@ -110,6 +105,7 @@ def _make_account() -> None:
             f"{run.stderr.strip()}"
         )
     logger.info("Created the system account %s for PostgreSQL, which does not run as root.", NAME)
+    return pwd.getpwnam(NAME)
 
 
 def _reaches(path: Path, account: Account) -> bool:

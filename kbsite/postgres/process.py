@@ -192,14 +192,17 @@ def _launch(home: Home, account: Account, deadline: float, *, fast: bool) -> Non
 
 
 def _arguments(home: Home, *, fast: bool) -> list[str]:
-    sockets = str(home.sockets).replace('"', '""')
+    sockets, memory = str(home.sockets).replace('"', '""'), "posix"
+    # Containers often have 64 MB, less than a parallel index build needs; a file has no limit.
+    with contextlib.suppress(OSError):
+        memory = "posix" if shutil.disk_usage("/dev/shm").total >= 1024**3 else "mmap"
     settings = _LOG_SETTINGS | {
         "log_directory": str(home.log),
         "listen_addresses": "",
         "port": str(PORT),
         "unix_socket_directories": f'"{sockets}"',
         "unix_socket_permissions": "0700",
-        "dynamic_shared_memory_type": _shared_memory(),
+        "dynamic_shared_memory_type": memory,
         **(_FAST_SETTINGS if fast else {}),
     }
     return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -234,13 +237,6 @@ def _log_since(home: Home, sizes: dict[Path, int]) -> str:
             stream.seek(max(since, size - _LOG_CHARACTERS))
             parts.append(stream.read(_LOG_CHARACTERS).decode(errors="replace"))
     return "\n".join(parts)
-
-
-def _shared_memory() -> str:
-    # Containers often have 64 MB, less than a parallel index build needs; a file has no limit.
-    with contextlib.suppress(OSError):
-        return "posix" if shutil.disk_usage("/dev/shm").total >= 1024**3 else "mmap"
-    return "posix"
 
 
 # Process ids

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kbsite.postgres.account import Account
 from kbsite.postgres.errors import ProgramsMissing, ProgramsTooOld
@@ -32,23 +32,16 @@ def programs() -> Path:
     raise ProgramsMissing(f"The bundled PostgreSQL {MAJOR_VERSION} is not installed.")
 
 
-class ClientProgram(NamedTuple):
-    """A program that talks to a server or reads a dump, and its major version."""
-
-    path: Path
-    major: int
-
-
 def client(name: str, *, server: int) -> Path:
     """Return a program that fits a server's major version: from PATH, else the bundled one.
 
     PATH goes first because the bundled programs cannot use TLS. Raises ``ProgramsTooOld``.
     """
     installed = _clients(name)
-    fitting = [program.path for program in installed if program.major >= server]
-    if fitting:
-        return fitting[0]
-    versions = [f"{program.path} of PostgreSQL {program.major}" for program in installed]
+    for path, major in installed.items():
+        if major >= server:
+            return path
+    versions = [f"{path} of PostgreSQL {major}" for path, major in installed.items()]
     raise ProgramsTooOld(
         f"The server is PostgreSQL {server}; {name} has to be of the same version or newer, and "
         f"there is only {' and '.join(versions) or 'none'}.",
@@ -59,18 +52,15 @@ def client(name: str, *, server: int) -> Path:
 def newest_client(name: str) -> Path:
     """Return the newest program, which reads every older dump. Raises ``ProgramsMissing``."""
     installed = _clients(name)
-    return max(installed, key=lambda program: program.major).path if installed else program(name)
+    return max(installed, key=installed.__getitem__) if installed else program(name)
 
 
-def _clients(name: str) -> list[ClientProgram]:
+def _clients(name: str) -> dict[Path, int]:
+    """Return the programs that talk to a server or read a dump, with their major versions."""
     paths = [shutil.which(name)]
     with contextlib.suppress(ProgramsMissing):
         paths.append(str(program(name)))
-    return [
-        ClientProgram(path=Path(path), major=major)
-        for path in paths
-        if path and (major := _major_version(path))
-    ]
+    return {Path(path): major for path in paths if path and (major := _major_version(path))}
 
 
 def _major_version(path: str) -> int:

@@ -58,12 +58,12 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Cuebase"
 MFA_FORMS = {
-    "authenticate": "kbsite.identity.forms.CodeForm",
-    "reauthenticate": "kbsite.identity.forms.ConfirmingCodeForm",
-    "activate_totp": "kbsite.identity.forms.ActivationForm",
+    "authenticate": "kbsite.identity.second_factor.CodeForm",
+    "reauthenticate": "kbsite.identity.second_factor.ConfirmingCodeForm",
+    "activate_totp": "kbsite.identity.second_factor.ActivationForm",
 }
 ACCOUNT_RATE_LIMITS = False  # ``sign_in`` counts
-ACCOUNT_FORMS = {"reauthenticate": "kbsite.identity.forms.PasswordForm"}
+ACCOUNT_FORMS = {"reauthenticate": "kbsite.identity.second_factor.PasswordForm"}
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a clock may be wrong by
 
 # OAuth
@@ -92,10 +92,10 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     if _public.hostname in ("127.0.0.1", "localhost", "::1")
     else f"{_public.scheme}://{_public.netloc}",
     "SCOPES": {level: level for level in AccessLevel},  # the page has its own words
-    "SCOPES_BACKEND_CLASS": "kbsite.oauth.scopes.Scopes",
+    "SCOPES_BACKEND_CLASS": "kbsite.oauth.tokens.Scopes",
     "DEFAULT_SCOPES": [AccessLevel.READ],
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.WebApplicationServer",
-    "OAUTH2_VALIDATOR_CLASS": "kbsite.oauth.validator.Validator",
+    "OAUTH2_VALIDATOR_CLASS": "kbsite.oauth.tokens.Validator",
     "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
     "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
     "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": [
@@ -105,9 +105,9 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3_600,
     "REFRESH_TOKEN_EXPIRE_SECONDS": OAUTH_DAYS * 86_400,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 30,  # for the same successor: ``oauth.rotation``
-    "ACCESS_TOKEN_GENERATOR": "kbsite.oauth.rotation.access_token",
-    "REFRESH_TOKEN_GENERATOR": "kbsite.oauth.rotation.refresh_token",
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 30,  # for the same successor: ``oauth.tokens``
+    "ACCESS_TOKEN_GENERATOR": "kbsite.oauth.tokens.access_token",
+    "REFRESH_TOKEN_GENERATOR": "kbsite.oauth.tokens.refresh_token",
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http", *OAUTH_REDIRECT_SCHEMES],
     "ALLOW_LOCALHOST_LOOPBACK": True,
     "DCR_ENABLED": OAUTH_REGISTRATION,

@@ -1,6 +1,7 @@
 """Django's settings, and those of the whole installation."""
 
 import secrets
+from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -43,25 +44,21 @@ PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
 def _stored_secret_key() -> str:
     path = DATA_DIR / "secret_key"
     try:
-        return path.read_text() if path.is_file() else _make_secret_key(path)
+        if not path.is_file():
+            make_private_folder(DATA_DIR)
+            fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(50))
+            try:
+                with suppress(FileExistsError):  # of processes that start at once, the first wins
+                    path.hardlink_to(fresh)
+            finally:
+                fresh.unlink()
+        return path.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
             f"YOUTUBE_KB_DATA_DIR cannot be {str(DATA_DIR)!r}: {error.strerror}"
         ) from error
-
-
-def _make_secret_key(path: Path) -> str:
-    make_private_folder(path.parent)
-    fresh = path.with_name(f"secret_key.{secrets.token_hex(4)}")
-    fresh.touch(mode=0o600)
-    fresh.write_text(secrets.token_urlsafe(50))
-    try:
-        path.hardlink_to(fresh)  # of processes that start at once, the first wins
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
-    return path.read_text()
 
 
 _secret_key = option(
@@ -144,10 +141,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "kbsite.middleware.compression.PublicGZipMiddleware",
+    "kbsite.middleware.responses.PublicGZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "kbsite.middleware.permissions_policy.PermissionsPolicyMiddleware",  # of pages, not of files
-    "kbsite.middleware.privacy.PrivacyMiddleware",
+    "kbsite.middleware.responses.PermissionsPolicyMiddleware",  # of pages, not of files
+    "kbsite.middleware.responses.PrivacyMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -159,7 +156,7 @@ MIDDLEWARE = [
     "kbsite.accounts.auth.CallerMiddleware",
     "kbsite.accounts.auth.SignInRequiredMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "kbsite.middleware.call_limits.CallLimitMiddleware",
+    "kbsite.middleware.rate_limits.CallLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "kbsite.errors.ErrorMiddleware",
@@ -208,12 +205,13 @@ STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [PACKAGE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
+WEB_PAGE_RUNNER = "citations.tasks.run_page"  # of the jobs that fetch web pages
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # a thousand selected items, each with its title
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "kbsite.middleware.body_limits.TemporaryUpload",
+    "kbsite.middleware.request_limits.TemporaryUpload",
 ]
 
 _SCHEMES = {"postgres", "postgresql", "psql", "pgsql"}
@@ -302,6 +300,7 @@ CELERY_BROKER_URL = _broker or "filesystem://"
 WORKER_CONCURRENCY = option(
     "WORKER_CONCURRENCY", 2, "Jobs that one worker runs concurrently.", least=1
 )
+CELERY_IMPORTS = ["kbsite.retention", "kbsite.webhooks.delivery"]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -323,13 +322,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     if CELERY_BROKER_URL == "filesystem://"
     else {}
 )
-CELERY_BEAT_SCHEDULER = "kbsite.schedule:ElectedScheduler"
+CELERY_BEAT_SCHEDULER = "kbsite.celery:ElectedScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
-    "clear": {"task": "kbsite.tasks.clear", "schedule": 300.0, "options": {"expires": 300}},
-    "tell": {"task": "kbsite.webhooks.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
+    "clear": {"task": "kbsite.retention.clear", "schedule": 300.0, "options": {"expires": 300}},
+    "tell": {"task": "kbsite.webhooks.delivery.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
         "schedule": 300.0,

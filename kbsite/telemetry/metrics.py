@@ -9,6 +9,8 @@ import fcntl
 import itertools
 import os
 import sys
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,7 @@ from django.conf import settings
 from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from transcripts.core import stages
 from transcripts.core.stages import FinishedStage
 from transcripts.core.work.disk import make_private_folder, write_whole
 
@@ -39,17 +42,6 @@ def _take_slot() -> int:
     raise AssertionError("there is always another slot")
 
 
-def _reserve(slot: int) -> None:
-    """Write the files of a slot in full, unless they are there.
-
-    They are mapped into memory: where a full disk had no room for a page, the process would die.
-    """
-    for kind in KINDS:
-        path = FOLDER / f"{kind}_{slot}.db"
-        if not _is_readable(path):
-            write_whole(path, bytes(RESERVED))
-
-
 def _is_readable(path: Path) -> bool:
     """Tell whether a file is whole: a power cut may have left half of a page."""
     with contextlib.suppress(Exception):
@@ -63,7 +55,11 @@ def _is_readable(path: Path) -> bool:
 def _share_counts() -> None:
     with contextlib.suppress(OSError):  # a full disk: this process counts for itself
         slot = _take_slot()
-        _reserve(slot)
+        # They are mapped into memory, so they are written in full: where a full disk had no room
+        # for a page, the process would die.
+        for path in (FOLDER / f"{kind}_{slot}.db" for kind in KINDS):
+            if not _is_readable(path):
+                write_whole(path, bytes(RESERVED))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(FOLDER)
         values.ValueClass = values.MultiProcessValue(lambda: slot)
 
@@ -94,6 +90,17 @@ COST: Final = Counter(
     ("model",),
     registry=own,
 )
+
+
+@cache
+def watch(role: str) -> None:
+    """Count the stages of this process, a "server" or a "worker", and trace it if configured.
+
+    Call it before the first connection to the database, which is traced from its beginning.
+    """
+    stages.watchers.append(observe)
+    if settings.OTEL_EXPORTER_OTLP_ENDPOINT:  # else its libraries would only cost time
+        import_module("kbsite.telemetry.traces").start(role)
 
 
 def observe(stage: FinishedStage) -> None:

@@ -36,7 +36,19 @@ class WatchedRequests:
         headers = dict(scope["headers"])
         header = headers.get(HEADER, b"")
         request_id = header.decode() if _is_id(header) else uuid.uuid4().hex
-        caller = {name: headers[name.encode()].decode("latin-1") for name in _sent(headers)}
+        caller = {
+            name: headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in headers
+        }
+        started = perf_counter()
+
+        async def send_counted(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], (HEADER, request_id.encode())]}
+                _count(scope, event["status"], perf_counter() - started, span)
+            await send(event)
+
         token = logs.REQUEST_ID.set(request_id)
         try:
             with self._tracer.start_as_current_span(
@@ -45,39 +57,21 @@ class WatchedRequests:
                 kind=SpanKind.SERVER,
                 attributes={"cuebase.request_id": request_id},
             ) as span:
-                response = _Response(scope, send, request_id, span)
-                await self._application(scope, receive, response.send)
+                await self._application(scope, receive, send_counted)
         finally:
             logs.REQUEST_ID.reset(token)
 
 
-class _Response:
-    """A response on its way, which is counted when its head is sent."""
-
-    def __init__(self, scope: Any, send: Any, request_id: str, span: trace.Span) -> None:
-        self._scope, self._send, self._id, self._span = scope, send, request_id, span
-        self._started = perf_counter()
-
-    async def send(self, event: Any) -> None:
-        if event["type"] == "http.response.start":
-            event = {**event, "headers": [*event["headers"], (HEADER, self._id.encode())]}
-            self._count(event["status"])
-        await self._send(event)
-
-    def _count(self, status: int) -> None:
-        seconds = perf_counter() - self._started
-        method, route = _method(self._scope), _route(self._scope)
-        metrics.REQUESTS.labels(method, route, str(status)).observe(seconds)
-        self._span.update_name(f"{method} {route}")
-        self._span.set_attributes(
-            {
-                "http.request.method": method,
-                "http.route": route,
-                "http.response.status_code": status,
-            }
-        )
-        extra = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
-        logger.info("%s %s %s", method, route, status, extra=extra)
+def _count(scope: Any, status: int, seconds: float, span: trace.Span) -> None:
+    """Record a response whose head is sent."""
+    method, route = _method(scope), _route(scope)
+    metrics.REQUESTS.labels(method, route, str(status)).observe(seconds)
+    span.update_name(f"{method} {route}")
+    span.set_attributes(
+        {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+    )
+    extra = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
+    logger.info("%s %s %s", method, route, status, extra=extra)
 
 
 class RouteMiddleware(MiddlewareMixin):
@@ -86,10 +80,6 @@ class RouteMiddleware(MiddlewareMixin):
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         if request.resolver_match and (scope := getattr(request, "scope", None)):
             scope[ROUTE] = logs.route_of(request)
-
-
-def _sent(headers: dict[bytes, bytes]) -> list[str]:
-    return [name for name in ("traceparent", "tracestate") if name.encode() in headers]
 
 
 def _method(scope: Any) -> str:

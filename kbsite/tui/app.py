@@ -3,8 +3,10 @@
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from textual import work
 from textual.app import App, ComposeResult
@@ -20,13 +22,14 @@ from textual.worker import get_current_worker
 from citations.formats import NAMES
 from kbsite.library.base import AnswerStep
 from kbsite.tui import panels
-from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
 from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
+from kbsite.tui.panels import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.turns import QuoteInContext, Turn, printable, trace_content
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.text.queries import MAX_QUESTION
 
+T = TypeVar("T")
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two updates of the sources
 
 
@@ -259,14 +262,8 @@ class CuebaseApp(App[None]):
         self._details.show_note(panels.NOTHING_CHOSEN)
         self._question.focus()
 
-    @work(thread=True, group="conversations", exclusive=True)
     def action_list_conversations(self) -> None:
-        try:
-            conversations = self._notebook.earlier_conversations()
-        except KnowledgeBaseError as error:
-            self.post_message(CallFinished(error.text, is_problem=True))
-            return
-        self.call_from_thread(self._offer, conversations)
+        self._fetch(self._notebook.earlier_conversations, self._offer)
 
     def _offer(self, conversations: tuple[EarlierConversation, ...]) -> None:
         if conversations:
@@ -277,16 +274,17 @@ class CuebaseApp(App[None]):
     def _continue(self, conversation: str | None) -> None:
         if conversation:
             self.action_stop()
-            self._resume(conversation)
+            resume = partial(self._notebook.resume, conversation)
+            self._fetch(resume, self._conversation.replace)
 
     @work(thread=True, group="conversations", exclusive=True)
-    def _resume(self, conversation: str) -> None:
+    def _fetch(self, call: Callable[[], T], show: Callable[[T], None]) -> None:
         try:
-            turns = self._notebook.resume(conversation)
+            result = call()
         except KnowledgeBaseError as error:
             self.post_message(CallFinished(error.text, is_problem=True))
-            return
-        self.call_from_thread(self._conversation.replace, turns)
+        else:
+            self.call_from_thread(show, result)
 
     # Panels
 

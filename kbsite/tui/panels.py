@@ -1,17 +1,19 @@
-"""The three panels: sources, conversation, and details of the chosen citation."""
+"""The three panels, and the dialogs over them."""
 
 import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList, Static
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from kbsite.tui.notebook import Link, ListedSource, SourceList
+from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
 from kbsite.tui.turns import QuoteInContext, Turn, printable, turn_content
 
 WELCOME = """\
@@ -24,6 +26,7 @@ Nothing is here yet.
 
 Press a (outside the question) to add a video, a document or a folder."""
 NOTHING_CHOSEN = "n and p walk through an answer’s citations; each is shown here."
+_ESCAPE = Binding("escape", "dismiss", "Close")
 
 
 class SourcesPanel(OptionList):
@@ -48,8 +51,19 @@ class SourcesPanel(OptionList):
                 if source != old[source.id]:
                     self._redraw(source.id)
         else:
-            self._rebuild()
-        self.border_subtitle = _counts(listed)
+            current = self.highlighted_option
+            self.set_options(
+                Option(_row(source, is_ticked=key in self._ticked), id=key)
+                for key, source in self._sources.items()
+            )
+            if current is not None and current.id in self._sources:
+                self.highlighted = self.get_option_index(current.id)
+            elif self._sources:
+                self.highlighted = 0
+        count, total = len(listed.sources), f"{listed.total:,}"
+        counts = f"{count} of {total}" if count < listed.total else total
+        busy = f" · {listed.unfinished:,} in progress" if listed.unfinished else ""
+        self.border_subtitle = counts + busy
 
     @property
     def current(self) -> ListedSource | None:
@@ -72,17 +86,6 @@ class SourcesPanel(OptionList):
 
     def _redraw(self, key: str) -> None:
         self.replace_option_prompt(key, _row(self._sources[key], is_ticked=key in self._ticked))
-
-    def _rebuild(self) -> None:
-        current = self.highlighted_option
-        self.set_options(
-            Option(_row(source, is_ticked=key in self._ticked), id=key)
-            for key, source in self._sources.items()
-        )
-        if current is not None and current.id in self._sources:
-            self.highlighted = self.get_option_index(current.id)
-        elif self._sources:
-            self.highlighted = 0
 
 
 class TurnView(Static):
@@ -222,13 +225,11 @@ def _one_line(text: str) -> str:
 
 
 def _from_word(text: str) -> str:
-    """Drop the end of a word at the beginning."""
     fragment, blank, rest = text.partition(" ")
     return rest if blank and fragment.islower() else text.lstrip()
 
 
 def _to_word(text: str) -> str:
-    """Drop the beginning of a word at the end."""
     rest, blank, fragment = text.rpartition(" ")
     return rest if blank and fragment.isalnum() else text.rstrip()
 
@@ -245,7 +246,58 @@ def _row(source: ListedSource, *, is_ticked: bool) -> Content:
     return box + state + mark + Content(_one_line(source.title))
 
 
-def _counts(listed: SourceList) -> str:
-    count = len(listed.sources)
-    total = f"{count} of {listed.total:,}" if count < listed.total else f"{listed.total:,}"
-    return f"{total} · {listed.unfinished:,} in progress" if listed.unfinished else total
+class LineDialog(ModalScreen[str | None]):
+    """Asks for a line; returns None when it is closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE]
+
+    def __init__(self, title: str, about: str, *, value: str = "") -> None:
+        super().__init__()
+        self._title, self._about, self._value = title, about, value
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = self._title
+            yield Static(self._about, markup=False)
+            yield Input(self._value, id="line", compact=True)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip())
+
+
+class ConversationDialog(ModalScreen[str | None]):
+    """Offers earlier conversations; returns the id of one, or None when it is closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE]
+
+    def __init__(self, conversations: Sequence[EarlierConversation]) -> None:
+        super().__init__()
+        self._conversations = conversations
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog tall") as box:
+            box.border_title = "Earlier conversations"
+            options = []
+            for conversation in self._conversations:
+                time = Content.styled(f"{conversation.updated_at}  ", "dim")
+                label = time + Content(printable(conversation.title))
+                options.append(Option(label, id=conversation.id))
+            yield OptionList(*options)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(event.option.id)
+
+
+class TextDialog(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE, Binding("q", "dismiss", "Close", show=False)]
+
+    def __init__(self, title: str, text: Content) -> None:
+        super().__init__()
+        self._title, self._text = title, text
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog tall") as box:
+            box.border_title, box.border_subtitle = self._title, "Esc closes"
+            yield Static(self._text)

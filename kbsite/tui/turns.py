@@ -151,6 +151,10 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
 def trace_content(reply: TracedReplyOut) -> Content:
     """Return how an answer was made: questions, stages, passages, checked quotes, tokens."""
     trace = reply.trace
+
+    def lines(texts: Iterable[str]) -> list[Content]:
+        return [Content(printable(text)) for text in texts]
+
     questions = [f"· {part.text} ({part.breadth})" for part in trace.parts]
     tokens = ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items())
     stages = [
@@ -168,21 +172,17 @@ def trace_content(reply: TracedReplyOut) -> Content:
     ]
     parts = [
         _heading("Questions", f"decided by {trace.by or 'rules'}"),
-        *_lines(questions),
+        *lines(questions),
         _heading("Stages", f"{reply.milliseconds or 0:.0f} ms in all"),
-        *_lines(stages),
+        *lines(stages),
         _heading("Passages", "level 0 a chunk, 1 paragraphs, 2 a section, 3 a document"),
-        *_lines(passages),
+        *lines(passages),
         _heading("Quotes", "checked word for word"),
-        *_lines(checks),
+        *lines(checks),
         *([_heading("Tokens", tokens)] if tokens else []),
         *(Content.styled(printable(note), "dim") for note in trace.notes),
     ]
     return Content("\n").join(parts)
-
-
-def _lines(texts: Iterable[str]) -> list[Content]:
-    return [Content(printable(text)) for text in texts]
 
 
 def _claim(
@@ -215,15 +215,12 @@ def _footer(turn: Turn, reply: TracedReplyOut, chosen: QuoteInContext | None) ->
         parts.append(Content.styled(printable(unready), "dim"))
     if is_refusal and turn.quotes:
         parts.append(Content.styled("What comes nearest:", "dim"))
-        parts += [_nearest(quote, is_chosen=quote == chosen) for quote in turn.quotes]
+        for quote in turn.quotes:
+            text = " ".join(printable(quote.text).split())
+            cut = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
+            source = Content.styled(f" {printable(quote.title)} {quote.place}: ", "dim")
+            parts.append(_label(quote.label, is_chosen=quote == chosen) + source + Content(cut))
     return [*parts, Content.styled(" · ".join(filter(None, facts)), "dim")]
-
-
-def _nearest(quote: QuoteInContext, *, is_chosen: bool) -> Content:
-    text = " ".join(printable(quote.text).split())
-    cut = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
-    source = f" {printable(quote.title)} {quote.place}: "
-    return _label(quote.label, is_chosen=is_chosen) + Content.styled(source, "dim") + Content(cut)
 
 
 def _label(label: str, *, is_chosen: bool) -> Content:

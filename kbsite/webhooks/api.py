@@ -9,14 +9,15 @@ from pydantic import Strict, StringConstraints
 from kbsite.callers import SignedInCaller
 from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.schemas import DeliveriesOut, DeliveryOut, WebhookOut, WebhookSecretOut, WebhooksOut
-from kbsite.webhooks import registry, signatures, tasks
+from kbsite.webhooks import registry
+from kbsite.webhooks.delivery import send
 from kbsite.webhooks.receivers import MAX_ADDRESS
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BodyIn, Filled, PageIn, responses
+from transcripts.api.shapes import BodyIn, PageIn, responses
 from transcripts.core.access import AccessLevel, needs
 from transcripts.core.headers import located
 from transcripts.core.lists import page_of
-from transcripts.schemas import Text
+from transcripts.schemas import Filled, Text
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
 Address = Annotated[Filled, StringConstraints(max_length=MAX_ADDRESS)]
@@ -71,7 +72,7 @@ def add_webhook(request: WebhookRequest, body: WebhookIn) -> Status[WebhookSecre
     """
     webhook = registry.make(request.caller, **body.model_dump())
     request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}"
-    return Status(201, _with_secret(webhook))
+    return Status(201, WebhookSecretOut.read(webhook))
 
 
 @router.get(
@@ -116,7 +117,7 @@ def rotate_secret(request: WebhookRequest, webhook_id: WebhookId) -> WebhookSecr
     """Give a webhook a new secret; for a day, messages are signed with both."""
     webhook = registry.find(request.caller, webhook_id)
     registry.rotate(webhook)
-    return _with_secret(webhook)
+    return WebhookSecretOut.read(webhook)
 
 
 @router.post(
@@ -130,7 +131,7 @@ def test_webhook(request: WebhookRequest, webhook_id: WebhookId) -> Status[Webho
     """Send a message of the type test; the deliveries say how it went."""
     webhook = registry.find(request.caller, webhook_id)
     delivery = registry.make_test(webhook)
-    tasks.send(delivery)
+    send(delivery)
     request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}/deliveries"
     return Status(202, delivery)
 
@@ -149,10 +150,6 @@ def list_deliveries(
     return _page("deliveries", webhook.deliveries.select_related("webhook"), query)
 
 
-def _with_secret(webhook: Webhook) -> WebhookSecretOut:
-    return WebhookSecretOut.read(webhook, signatures.secret_of(webhook))
-
-
 def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
     page, following = page_of(rows, query.offset, query.limit)
     return {name: page, "total": rows.count(), "next": following}
@@ -160,10 +157,10 @@ def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
 
 def described_messages() -> dict[str, Any]:
     """Describe the messages in the terms of OpenAPI."""
-    return {kind.value: {"post": _described(kind)} for kind in WebhookKind}
+    return {kind.value: {"post": _described_message(kind)} for kind in WebhookKind}
 
 
-def _described(kind: WebhookKind) -> dict[str, Any]:
+def _described_message(kind: WebhookKind) -> dict[str, Any]:
     shape = "JobOut" if kind.startswith("job.") else "SourceOut"
     properties = {
         "type": {"const": kind.value},

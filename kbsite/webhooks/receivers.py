@@ -11,11 +11,10 @@ import requests
 from django.conf import settings
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection
-from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError
 
-from kbsite.webhooks.errors import ReceiverFailed
-from transcripts.youtube.public_addresses import NotPublic, connect_publicly, is_public
+from transcripts.core.errors import Retry, Unavailable
+from transcripts.youtube.guard import NotPublic, connect_publicly, is_public
 
 MAX_ADDRESS: Final = 2000  # characters
 STEP_SECONDS: Final = 5.0  # for each step of the network
@@ -26,6 +25,18 @@ HTTPS_NOTE: Final = "The address has to begin with https://, such as https://exa
 HTTP_NOTE: Final = "The address has to begin with https:// or http://."
 PARTS_NOTE: Final = "Leave the user's name, the password and what follows # out of the address."
 PRIVATE_NOTE: Final = "This is no public address. Name one that other servers reach."
+
+
+class ReceiverFailed(Unavailable):
+    """The receiver of a webhook did not accept a message."""
+
+    code = "receiver_failed"
+    default_hint = "Its address has to answer 2xx within ten seconds, without a redirect."
+    retry = Retry.RECEIVER
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def flaw_of(address: str) -> str:
@@ -119,11 +130,9 @@ def _adapter() -> HTTPAdapter:
         connect_publicly(adapter)
     pools: dict[str, Any] = dict(adapter.poolmanager.pool_classes_by_scheme)
     adapter.poolmanager.pool_classes_by_scheme = {
-        scheme: type("_Pool", (pool,), {"ConnectionCls": _with_deadline(pool)})
+        scheme: type(
+            "_Pool", (pool,), {"ConnectionCls": type("_", (_Deadline, pool.ConnectionCls), {})}
+        )
         for scheme, pool in pools.items()
     }
     return adapter
-
-
-def _with_deadline(pool: type[HTTPConnectionPool | HTTPSConnectionPool]) -> Any:
-    return type("_Connection", (_Deadline, pool.ConnectionCls), {})

@@ -14,13 +14,20 @@ from kbsite.callers import SignedInCaller
 from kbsite.errors import invalid_fields
 from kbsite.models import Webhook, WebhookDelivery
 from kbsite.models.webhooks import TEST
-from kbsite.webhooks.errors import WebhookOff
 from kbsite.webhooks.receivers import flaw_of
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.errors import Conflict, NotFound
 
 MAX_WEBHOOKS: Final = 20  # webhooks of one user
+
+
+class WebhookOff(Conflict):
+    """The webhook is turned off, so nothing is sent to it."""
+
+    code = "webhook_off"
+    default_message = "This webhook is turned off."
+    default_hint = "Turn it on first."
 
 
 def of_caller(caller: SignedInCaller) -> "QuerySet[Webhook]":

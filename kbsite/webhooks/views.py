@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from kbsite.callers import SignedInRequest
 from kbsite.models import Webhook, WebhookKind
-from kbsite.webhooks import registry, signatures, tasks
+from kbsite.webhooks import delivery, registry
 from kbsite.webhooks.receivers import MAX_ADDRESS, flaw_of
 from transcripts.core.translation import translated
 
@@ -57,7 +57,7 @@ def create(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         return _show_all(request, form)
     webhook = registry.make(request.caller, **form.cleaned_data)
-    return _show(request, webhook, secret=signatures.secret_of(webhook))
+    return _show(request, webhook, secret=webhook.secret)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -88,14 +88,14 @@ def rotate(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Begin a new secret, and show it once."""
     current = registry.find(request.caller, webhook_id)
     registry.rotate(current)
-    return _show(request, current, secret=signatures.secret_of(current))
+    return _show(request, current, secret=current.secret)
 
 
 @require_POST
 def test(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
     """Send a test message."""
     current = registry.find(request.caller, webhook_id)
-    tasks.send(registry.make_test(current))
+    delivery.send(registry.make_test(current))
     messages.success(request, _("A test message is on its way. Reload the page to see the result."))
     return redirect("webhook", current.uuid)
 
@@ -110,7 +110,7 @@ def delete(request: SignedInRequest, webhook_id: Any) -> HttpResponse:
 
 def _show_all(request: SignedInRequest, form: WebhookForm) -> HttpResponse:
     context = {"webhooks": registry.of_caller(request.caller), "form": form}
-    return render(request, "kbsite/webhooks.html", context, status=_status(form))
+    return render(request, "kbsite/webhooks.html", context, status=422 if form.errors else 200)
 
 
 def _show(
@@ -123,8 +123,4 @@ def _show(
         "deliveries": webhook.deliveries.all()[:SHOWN],
         "secret": secret,
     }
-    return render(request, "kbsite/webhook.html", context, status=_status(form))
-
-
-def _status(form: WebhookForm) -> int:
-    return 422 if form.errors else 200
+    return render(request, "kbsite/webhook.html", context, status=422 if form.errors else 200)

@@ -19,7 +19,7 @@ from kbsite.errors import status_of
 from kbsite.mcp.tools import all_tools
 from kbsite.pages.glossary import TERMS
 from kbsite.settings.options import OPTIONS
-from transcripts.core import error_codes
+from transcripts.core import errors
 from transcripts.core.access import AccessLevel, needed_by
 from transcripts.core.errors import KnowledgeBaseError
 
@@ -78,14 +78,14 @@ def error_classes() -> list[Any]:
     """Return all classes of expected errors."""
     for package in (transcripts, citations, kbsite):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name.endswith("errors") or module.name.endswith("transcript_request"):
+            if module.name.endswith("errors"):
                 importlib.import_module(module.name)
     return list(_subclasses(KnowledgeBaseError))
 
 
 def _errors() -> dict[str, Any]:
     named = {error.code for error in error_classes() if "code" in vars(error)}
-    return {code: error for code, error in error_codes.classes().items() if code in named}
+    return {code: error for code, error in errors.classes().items() if code in named}
 
 
 def _subclasses(error: Any) -> Iterator[Any]:

@@ -5,9 +5,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from tests.architecture.test_sizes import product
+import pytest
 
-PACKAGES = ("kbsite", "citations", "transcripts")
+from tests.architecture.test_sizes import FUNCTIONS, PACKAGES, nodes, product
+
+BINDING = (ast.Name, ast.arg, *FUNCTIONS)
 # Django and Typer find these by their names.
 FRAMEWORK = {"Command", "Config", "Meta", "Migration"}
 EMPTY_NAMES = {"one", "found", "told", "asked"}  # they say what happened, not what it is
@@ -18,37 +20,24 @@ LOOP = re.compile(r"{%-? *for (.+?) in ")
 
 def test_no_public_class_name_stands_twice() -> None:
     modules = defaultdict(list)
-    for package in PACKAGES:
-        for path in Path(package).rglob("*.py"):
-            if "migrations" in path.parts:
-                continue
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    modules[node.name].append(str(path))
+    for file in product(".py"):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(str(file))
     repeated = {name: paths for name, paths in modules.items() if len(paths) > 1}
     assert {name: repeated[name] for name in repeated.keys() - FRAMEWORK} == {}
 
 
-def test_a_variable_has_the_name_of_a_thing() -> None:
-    empty = [
-        f"{path}:{node.lineno} {name}"
-        for package in (*PACKAGES, "tests", "bench")
-        for path in Path(package).rglob("*.py")
-        if not {"migrations", "node_modules", ".venv"} & {*path.parts}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (name := _bound(node)) in EMPTY_NAMES
-    ]
-    assert empty == []
-
-
-def test_a_variable_of_the_product_has_the_name_of_a_thing() -> None:
+@pytest.mark.parametrize(
+    ("folders", "names"),
+    [((*PACKAGES, "tests", "bench"), EMPTY_NAMES), (PACKAGES, VAGUE_NAMES)],
+    ids=["anywhere", "of the product"],
+)
+def test_a_variable_has_the_name_of_a_thing(folders: tuple[str, ...], names: set[str]) -> None:
     vague = [
         f"{path}:{node.lineno} {name}"
-        for package in PACKAGES
-        for path in Path(package).rglob("*.py")
-        if not {"migrations"} & {*path.parts}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (name := _bound(node)) in VAGUE_NAMES
+        for path, node in nodes(*BINDING, folders=folders)
+        if (name := _bound(node)) in names
     ]
     assert vague == []
 
@@ -75,10 +64,8 @@ def _bound(node: ast.AST) -> str:
 
 def test_nobody_who_calls_is_of_any_type() -> None:
     untyped = [
-        f"{file.name}:{argument.lineno} {argument.arg}"
-        for file in product(".py")
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        f"{path}:{argument.lineno} {argument.arg}"
+        for path, node in nodes(*FUNCTIONS)
         for argument in (*node.args.args, *node.args.kwonlyargs)
         if argument.arg in {"by", "caller", "user", "request"}
         and isinstance(argument.annotation, ast.Name)

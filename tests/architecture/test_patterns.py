@@ -2,11 +2,11 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-PACKAGES = ("kbsite", "citations", "transcripts")
+from tests.architecture.test_sizes import nodes
+
 POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+")
 
 
@@ -19,12 +19,8 @@ def test_no_group_is_repeated_possessively() -> None:
     """Python 3.11.0 to 3.11.4 do not find what such a group matches: repeat in an atomic group."""
     repeated = [
         f"{path}:{node.lineno}"
-        for package in PACKAGES
-        for path in Path(package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str | bytes)
-        and has_possessive_group(node.value)
+        for path, node in nodes(ast.Constant)
+        if isinstance(node.value, str | bytes) and has_possessive_group(node.value)
     ]
     assert repeated == []
 

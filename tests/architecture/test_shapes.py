@@ -4,10 +4,10 @@ and what leaves is declared in the schemas of its package.
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGES = ("kbsite", "citations", "transcripts")
+from tests.architecture.test_sizes import nodes
+
 PLACES = {Path("citations/passages.py"), Path("citations/reading/places.py")}
 VIDEO_PATH = Path("transcripts/models/videos.py")
 BY_HAND = re.compile(
@@ -32,7 +32,7 @@ def test_templates_write_places_by_filters() -> None:
 def test_code_writes_places_in_one_module() -> None:
     written = [
         f"{path}:{text.lineno}"
-        for path, text in formatted_texts()
+        for path, text in nodes(ast.JoinedStr)
         if path not in PLACES and writes_place(text)
     ]
     assert written == []
@@ -41,7 +41,7 @@ def test_code_writes_places_in_one_module() -> None:
 def test_the_path_of_a_recording_is_written_once() -> None:
     paths = {
         path
-        for path, text in formatted_texts()
+        for path, text in nodes(ast.JoinedStr)
         for part in text.values
         if isinstance(part, ast.Constant) and str(part.value).endswith("/videos/")
     }
@@ -51,22 +51,12 @@ def test_the_path_of_a_recording_is_written_once() -> None:
 def test_no_door_takes_its_shapes_from_another() -> None:
     taken = [
         f"{path}: {alias.name}"
-        for package in PACKAGES
-        for path in Path(package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(DOORS)
+        for path, node in nodes(ast.ImportFrom)
+        if str(node.module).startswith(DOORS)
         for alias in node.names
         if alias.name.endswith("Out") and not name_of(path).startswith(DOORS)
     ]
     assert taken == []
-
-
-def formatted_texts() -> Iterator[tuple[Path, ast.JoinedStr]]:
-    for package in PACKAGES:
-        for path in sorted(Path(package).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.JoinedStr):
-                    yield path, node
 
 
 def writes_place(text: ast.JoinedStr) -> bool:

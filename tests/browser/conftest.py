@@ -154,8 +154,8 @@ class Visit:
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
 
     def go(self, path: str) -> Page:
-        """Open a path of the site."""
-        self.page.goto(f"{self.site.url}{path}")
+        """Open a path of the site; what it names in braces is of the seeded library."""
+        self.page.goto(self.site.url + path.format(**self.site.seeded))
         return self.page
 
     def until(self, condition: Callable[[], object]) -> None:
@@ -178,6 +178,9 @@ class Visit:
     def _note_host(self, request: Request) -> None:
         if not request.url.startswith((self.site.url, "about:", "blob:", "data:")):
             self.foreign.append(request.url)
+
+
+Visits = Callable[..., Visit]  # begins a visit: as whom, with the options of a context
 
 
 def notice_of(page: Page, text: str) -> Locator:
@@ -203,18 +206,14 @@ def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def visit(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
-) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, site: Site, session_of: Callable[[str], Any]) -> Iterator[Visits]:
     """Visit as ``ada``, an owner, ``vera``, a viewer, or nobody; options are a context's."""
     with visits(browser, site, session_of) as start:
         yield start
 
 
 @pytest.fixture(scope="module")
-def tour(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
-) -> Iterator[Callable[..., Visit]]:
+def tour(browser: Browser, site: Site, session_of: Callable[[str], Any]) -> Iterator[Visits]:
     """Visit pages that are only looked at, one after the other in the same tab, as people do: what
     the browser has loaded once it keeps. Options are a context's.
     """
@@ -232,9 +231,7 @@ def tour(
 
 
 @contextmanager
-def visits(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
-) -> Iterator[Callable[..., Visit]]:
+def visits(browser: Browser, site: Site, session_of: Callable[[str], Any]) -> Iterator[Visits]:
     """Visits that end with the block."""
     contexts: list[BrowserContext] = []
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, Playwright, expect
 
-from kbsite.extension import package
+from kbsite.extension import build
 from tests.browser.conftest import FLAGS
 from tests.browser.watch_standin import WatchStandIn
 from tests.programs import find_program
@@ -25,7 +25,7 @@ def launched(
 ) -> Iterator[BrowserContext]:
     """Run Chromium with the extension of a site, which it keeps with its profile in a folder."""
     extension = folder / "extension"
-    with zipfile.ZipFile(io.BytesIO(package.build(site, site=watch.url))) as archive:
+    with zipfile.ZipFile(io.BytesIO(build(site, site=watch.url))) as archive:
         archive.extractall(extension)
     context = driver.chromium.launch_persistent_context(
         folder / "profile",

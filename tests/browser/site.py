@@ -20,7 +20,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.errors import ModelRefused
 from citations.models import SharedLink, Source
 from kbsite.models import Webhook
-from kbsite.webhooks.errors import ReceiverFailed
+from kbsite.webhooks.receivers import ReceiverFailed
 from oauth2_provider.models import Application
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples

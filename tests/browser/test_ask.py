@@ -1,13 +1,13 @@
 """The Ask page in a real browser: four kinds of questions, and a model that lies at times."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
@@ -75,7 +75,7 @@ def check_share(page: Page, answer: Locator) -> None:
 
 
 def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
-    visit: Callable[..., Visit], textbook: str
+    visit: Visits, textbook: str
 ) -> None:
     ada = visit("ada", viewport={"width": 1280, "height": 900})
     page = ada.go("/")
@@ -179,7 +179,7 @@ def check_details(page: Page, answer: Locator) -> None:
 
 
 def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_below(
-    visit: Callable[..., Visit], textbook: str
+    visit: Visits, textbook: str
 ) -> None:
     ada = visit("vera", viewport={"width": 360, "height": 740})
     page = ada.go("/ask/")
@@ -203,9 +203,7 @@ def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_bel
     assert (ada.console, ada.foreign) == ([], [])
 
 
-def test_the_palette_asks_the_source_that_is_read(
-    visit: Callable[..., Visit], textbook: str
-) -> None:
+def test_the_palette_asks_the_source_that_is_read(visit: Visits, textbook: str) -> None:
     ada = visit("vera")
     page = ada.go("/library/")
     page.get_by_role("link", name=textbook).first.click()
@@ -225,9 +223,7 @@ def test_the_palette_asks_the_source_that_is_read(
     expect(scope).to_have_text("Ask the source that is chosen.")
 
 
-def test_what_changes_a_conversation_stays_within_its_menu(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_what_changes_a_conversation_stays_within_its_menu(visit: Visits, site: Site) -> None:
     page = visit().go(f"/ask/{site.json(CONVERSATION)}/")
     page.get_by_text("Change", exact=True).click()
     share = page.get_by_role("button", name="Share with readers of")
@@ -239,7 +235,7 @@ def test_what_changes_a_conversation_stays_within_its_menu(
 
 
 def test_what_is_folded_beside_a_question_takes_no_place_before_the_script_runs(
-    visit: Callable[..., Visit], textbook: str
+    visit: Visits, textbook: str
 ) -> None:
     ada = visit("ada", viewport={"width": 360, "height": 700})
     ada.go("/ask/")
@@ -256,7 +252,7 @@ document.execCommand = () => false;
 """
 
 
-def test_escape_leaves_the_question_to_the_keys_of_the_page(visit: Callable[..., Visit]) -> None:
+def test_escape_leaves_the_question_to_the_keys_of_the_page(visit: Visits) -> None:
     page = visit().go("/ask/")
     box = page.locator("[data-question]")
     expect(box).to_be_focused()
@@ -272,7 +268,7 @@ def test_escape_leaves_the_question_to_the_keys_of_the_page(visit: Callable[...,
 @pytest.mark.usefixtures("textbook")
 @pytest.mark.parametrize(("script", "outcome"), [("", "Copied"), (NO_CLIPBOARD, "Not copied")])
 def test_copy_says_to_eyes_and_ears_what_became_of_it(
-    visit: Callable[..., Visit], script: str, outcome: str
+    visit: Visits, script: str, outcome: str
 ) -> None:
     ada = visit("ada", permissions=["clipboard-read", "clipboard-write"])
     ada.context.add_init_script(script)
@@ -295,10 +291,11 @@ def test_copy_says_to_eyes_and_ears_what_became_of_it(
 
 
 def test_the_box_of_a_question_is_one_line_on_a_phone_until_it_is_written_in(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
-    german = visit(viewport={"width": 360, "height": 740}, locale="de-DE")
-    page = german.go(f"/ask/{site.json(CONVERSATION)}/")
+    page = visit(viewport={"width": 360, "height": 740}, locale="de-DE").go(
+        f"/ask/{site.json(CONVERSATION)}/"
+    )
     form, box = page.locator("#ask-form"), page.locator("#question")
     height = "form => form.getBoundingClientRect().height"
     small = form.evaluate(height)
@@ -313,9 +310,7 @@ def test_the_box_of_a_question_is_one_line_on_a_phone_until_it_is_written_in(
     assert form.evaluate(height) > 2 * small
 
 
-def test_the_way_to_a_new_conversation_fits_its_column(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_the_way_to_a_new_conversation_fits_its_column(visit: Visits) -> None:
     for locale in ("en", "de-DE"):
         page = visit(viewport={"width": 1280, "height": 800}, locale=locale).go("/ask/")
         page.locator("#ask-side").evaluate("side => { side.style.width = '13rem' }")  # scroll bars

@@ -24,7 +24,7 @@ from playwright.sync_api import Page, expect
 from pydantic import AnyUrl
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.conformance import suite
 from tests.instance import kill
@@ -46,7 +46,7 @@ MESSAGES = (
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
 )
-Open = Callable[..., Visit]
+Open = Visits
 
 
 class Callback(ThreadingHTTPServer):

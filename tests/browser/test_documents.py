@@ -1,12 +1,11 @@
 """Documents in a real browser: dropped onto the page, uploaded with progress, read, found."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -24,7 +23,7 @@ DROP = """() => {
 
 
 def test_enter_in_the_box_of_the_words_goes_from_match_to_match_over_the_pages(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     visited = visit()
     page = visited.go(f"/sources/{site.seeded['book']}/pages/2/")
@@ -58,7 +57,7 @@ def test_enter_in_the_box_of_the_words_goes_from_match_to_match_over_the_pages(
     assert not visited.console
 
 
-def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Callable[..., Visit]) -> None:
+def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Visits) -> None:
     page = visit(viewport={"width": 360, "height": 800}).go("/library/")
     page.evaluate(DROP)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360

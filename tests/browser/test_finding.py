@@ -1,13 +1,13 @@
 """On a phone, the words that are looked for and the ways to the next of them stay in sight."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PHONE, Visits
 from tests.browser.site import Site
 from tests.browser.test_pages import SHIFT
 
@@ -57,7 +57,7 @@ def check_row(page: Page, *, above: Locator) -> None:
 
 @pytest.mark.parametrize("size", [PHONE, LANDSCAPE])
 def test_a_hit_in_a_recording_has_the_next_match_and_the_next_passage_at_hand(
-    visit: Callable[..., Visit], site: Site, size: ViewportSize
+    visit: Visits, size: ViewportSize
 ) -> None:
     page = visit(viewport=size).go("/search/?q=gradient+error&kind=video&mode=words")
     page.locator(".passage-open").first.click()
@@ -80,9 +80,7 @@ def test_a_hit_in_a_recording_has_the_next_match_and_the_next_passage_at_hand(
     page.wait_for_url(re.compile("hit=2"))
 
 
-def test_without_words_to_look_for_nothing_stays_over_the_text(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_without_words_to_look_for_nothing_stays_over_the_text(visit: Visits, site: Site) -> None:
     page = visit(viewport=PHONE).go(f"/videos/{site.seeded['long']}/?t=1190s")
     expect(page.locator(".cue.at")).to_be_in_viewport()
     expect(page.get_by_label("Find in this transcript")).not_to_be_in_viewport()
@@ -90,7 +88,7 @@ def test_without_words_to_look_for_nothing_stays_over_the_text(
 
 @pytest.mark.parametrize("size", [PHONE, LANDSCAPE])
 def test_the_player_stays_above_the_row_once_it_plays(
-    visit: Callable[..., Visit], heard: str, size: ViewportSize
+    visit: Visits, heard: str, size: ViewportSize
 ) -> None:
     page = visit(viewport=size).go(f"{heard}?q=sound&t=100s")
     page.locator(".cue .time").nth(30).click()
@@ -100,18 +98,14 @@ def test_the_player_stays_above_the_row_once_it_plays(
     check_row(page, above=page.locator("audio#player"))
 
 
-def test_nothing_moves_while_a_slow_phone_opens_a_hit(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_nothing_moves_while_a_slow_phone_opens_a_hit(visit: Visits, site: Site) -> None:
     page = visit(viewport=PHONE).go(f"/videos/{site.seeded['long']}/?t=1000s&q=gradient")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
     page.reload()
     assert page.evaluate(SHIFT) < 0.02
 
 
-def test_a_hit_on_a_page_opens_at_its_words_below_the_row(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_a_hit_on_a_page_opens_at_its_words_below_the_row(visit: Visits, site: Site) -> None:
     path = f"/sources/{site.seeded['book']}/pages/1/?from=0&to=31&q=network"
     page = visit(viewport=PHONE).go(f"{path}&hit=1&of=2&search=q%3Dnetwork")
     expect(page.locator(".sheet-quote").first).to_be_in_viewport()

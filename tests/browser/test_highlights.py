@@ -1,13 +1,13 @@
 """Words are selected and highlighted, by mouse, by keyboard and without scripts."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
@@ -51,6 +51,20 @@ WORDS = """(element, words) => {
     getSelection().addRange(range)
     element.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}))
 }"""
+KEEP = """
+from django.contrib.auth.models import User
+from citations.models import Source
+from citations.notebook import highlights
+from citations.notebook.highlights import HighlightNotes, SelectedText
+from transcripts.models import Collection
+from transcripts.core.scope import Scope
+every = frozenset(Collection.objects.values_list("pk", flat=True))
+scope, user = Scope(readable=every, writable=every), User.objects.get(username="ada")
+source = Source.objects.get(uuid="{book}")
+for quote, color in (("weight", "blue"), ("gradient", "pink")):
+    text = SelectedText(exact=quote)
+    highlights.keep(scope, user, source, text, HighlightNotes(color=color), page=2)
+"""
 FORGET = "from citations.models import Highlight; Highlight.objects.all().delete()"
 
 
@@ -58,6 +72,11 @@ FORGET = "from citations.models import Highlight; Highlight.objects.all().delete
 def nothing_is_highlighted(site: Site) -> Iterator[None]:
     yield
     site.python(FORGET)
+
+
+@pytest.fixture
+def highlighted(site: Site) -> None:
+    site.python(KEEP.format(**site.seeded))
 
 
 def select_by_mouse(page: Page, selector: str) -> None:
@@ -99,9 +118,9 @@ def open_side(page: Page) -> None:
     page.locator("#beside-highlights > summary").click()
 
 
-def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visit]) -> None:
+def test_words_of_a_recording_are_highlighted_by_mouse(visit: Visits) -> None:
     visited = visit()
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s")
     select_by_mouse(page, "#t40000 > span")
     tools = page.get_by_role("toolbar", name="Selected words")
     tools.get_by_role("button", name="Highlight in green").click()
@@ -127,9 +146,9 @@ def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visi
     assert not visited.console
 
 
-def test_a_highlight_is_there_for_who_comes_back_to_the_page(visit: Callable[..., Visit]) -> None:
+def test_a_highlight_is_there_for_who_comes_back_to_the_page(visit: Visits) -> None:
     visited = visit()
-    page = visited.go("/videos/{long}/?t=45s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=45s")
     select_by_mouse(page, "#t45000 > span")
     page.get_by_role("button", name="Highlight in blue").click()
     mark = page.locator("#t45000 mark.highlight-blue")
@@ -141,9 +160,9 @@ def test_a_highlight_is_there_for_who_comes_back_to_the_page(visit: Callable[...
     assert not visited.console
 
 
-def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visit]) -> None:
+def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Visits) -> None:
     visited = visit()
-    page = visited.go("/videos/{long}/?t=40s&view=paragraphs".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s&view=paragraphs")
     expect(page.locator(".cue.at")).to_be_visible()
     page.keyboard.press("h")
     tools = page.get_by_role("toolbar", name="Selected words")
@@ -167,12 +186,9 @@ def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visi
     assert not visited.console
 
 
-def test_h_takes_the_whole_of_what_is_marked_over_several_lines(
-    visit: Callable[..., Visit],
-) -> None:
+def test_h_takes_the_whole_of_what_is_marked_over_several_lines(visit: Visits) -> None:
     words = "the start. Point 8. Each weight moves"
-    address = "/videos/{long}/?t=40s&passage=".format(**visit().site.seeded)
-    page = visit().go(address + words.replace(" ", "+"))
+    page = visit().go("/videos/{long}/?t=40s&passage=" + words.replace(" ", "+"))
     expect(page.locator("#t40000 mark.quoted")).to_be_visible()
     page.keyboard.press("h")
     expect(page.get_by_role("toolbar", name="Selected words")).to_be_visible()
@@ -181,11 +197,9 @@ def test_h_takes_the_whole_of_what_is_marked_over_several_lines(
     assert selected.endswith("Each weight moves")
 
 
-def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(visit: Visits) -> None:
     visited = visit()
-    address = "/videos/{long}/?t=40s".format(**visited.site.seeded)
+    address = "/videos/{long}/?t=40s"
     page = visited.go(address)
     tools = page.get_by_role("toolbar", name="Selected words")
     field = tools.get_by_label("Note", exact=True)
@@ -209,9 +223,8 @@ def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
     assert not visited.console
 
 
-def test_the_selection_grows_by_words_with_shift_and_arrows(visit: Callable[..., Visit]) -> None:
-    visited = visit()
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+def test_the_selection_grows_by_words_with_shift_and_arrows(visit: Visits) -> None:
+    page = visit().go("/videos/{long}/?t=40s")
     expect(page.locator(".cue.at")).to_be_visible()
     page.keyboard.press("h")
     before = page.evaluate("getSelection().toString().length")
@@ -221,9 +234,9 @@ def test_the_selection_grows_by_words_with_shift_and_arrows(visit: Callable[...,
     expect(page.get_by_role("toolbar", name="Selected words")).to_be_visible()
 
 
-def test_words_on_the_image_of_a_page_are_highlighted(visit: Callable[..., Visit]) -> None:
+def test_words_on_the_image_of_a_page_are_highlighted(visit: Visits) -> None:
     visited = visit()
-    page = visited.go("/sources/{book}/pages/2/?q=gradient".format(**visited.site.seeded))
+    page = visited.go("/sources/{book}/pages/2/?q=gradient")
     expect(page.locator(".sheet-quote")).to_have_count(1)
     page.locator(".sheet img").scroll_into_view_if_needed()
     select_by_mouse(page, ".sheet-lines text")
@@ -235,9 +248,9 @@ def test_words_on_the_image_of_a_page_are_highlighted(visit: Callable[..., Visit
     assert not visited.console
 
 
-def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Callable[..., Visit]) -> None:
+def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Visits) -> None:
     visited = visit(permissions=["clipboard-read", "clipboard-write"])
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s")
     select_by_mouse(page, "#t40000 > span")
     tools = page.get_by_role("toolbar", name="Selected words")
     tools.get_by_role("button", name="Copy").click()
@@ -252,7 +265,7 @@ def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Callable[..., Vi
 
 
 def test_words_of_a_hit_are_highlighted_and_copied_with_a_link_that_marks_them(
-    visit: Callable[..., Visit],
+    visit: Visits,
 ) -> None:
     visited = visit(permissions=["clipboard-read", "clipboard-write"])
     page = visited.go("/search/?q=backpropagation+error&kind=video&mode=words")
@@ -272,7 +285,7 @@ def test_words_of_a_hit_are_highlighted_and_copied_with_a_link_that_marks_them(
     assert not visited.console
 
 
-def test_what_is_not_one_passage_has_no_toolbar(visit: Callable[..., Visit]) -> None:
+def test_what_is_not_one_passage_has_no_toolbar(visit: Visits) -> None:
     page = visit().go("/search/?q=backpropagation+error&mode=words")
     expect(page.locator("[data-refining]")).to_have_count(0)
     passages = page.locator(".passage-text")
@@ -288,7 +301,7 @@ def test_what_is_not_one_passage_has_no_toolbar(visit: Callable[..., Visit]) -> 
     expect(tools).to_have_count(0)
 
 
-def test_a_hit_with_the_focus_is_highlighted_by_key(visit: Callable[..., Visit]) -> None:
+def test_a_hit_with_the_focus_is_highlighted_by_key(visit: Visits) -> None:
     page = visit().go("/search/?q=weight+gradient&mode=words&kind=pdf")
     expect(page.locator("[data-refining]")).to_have_count(0)
     page.locator(".passage-open").first.focus()
@@ -305,7 +318,7 @@ def test_a_hit_with_the_focus_is_highlighted_by_key(visit: Callable[..., Visit])
 
 
 def test_words_of_a_quotation_of_an_answer_are_highlighted(
-    visit: Callable[..., Visit], sample: dict[str, str], language_model: ModelStandIn
+    visit: Visits, sample: dict[str, str], language_model: ModelStandIn
 ) -> None:
     quote = "BM25 rests on three observations."
     before = language_model.answer
@@ -332,11 +345,9 @@ def test_words_of_a_quotation_of_an_answer_are_highlighted(
     assert not visited.console
 
 
-def test_words_are_selected_by_finger_and_the_note_fits_the_window(
-    visit: Callable[..., Visit],
-) -> None:
+def test_words_are_selected_by_finger_and_the_note_fits_the_window(visit: Visits) -> None:
     visited = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 640})
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s")
     line = page.locator("#t40000 > span")
     line.tap()
     # A long press and the handles end without an event of a pointer.
@@ -355,9 +366,7 @@ def test_words_are_selected_by_finger_and_the_note_fits_the_window(
 
 
 @pytest.mark.parametrize("view", ["captions", "paragraphs"])
-def test_a_highlight_in_a_transcript_opens_its_toolbar(
-    visit: Callable[..., Visit], view: str
-) -> None:
+def test_a_highlight_in_a_transcript_opens_its_toolbar(visit: Visits, view: str) -> None:
     visited = visit()
     page = visited.go("/videos/{long}/?t=40s&view={view}".format(view=view, **visited.site.seeded))
     page.keyboard.press("h")
@@ -393,11 +402,9 @@ def test_a_highlight_in_a_transcript_opens_its_toolbar(
     assert not visited.console
 
 
-def test_a_highlight_on_the_image_of_a_page_opens_its_toolbar_by_finger(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_highlight_on_the_image_of_a_page_opens_its_toolbar_by_finger(visit: Visits) -> None:
     visited = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 640})
-    page = visited.go("/sources/{book}/pages/2/".format(**visited.site.seeded))
+    page = visited.go("/sources/{book}/pages/2/")
     page.locator(".sheet-lines text").first.evaluate(
         "line => getSelection().selectAllChildren(line)"
     )
@@ -416,9 +423,7 @@ def test_a_highlight_on_the_image_of_a_page_opens_its_toolbar_by_finger(
     assert not visited.console
 
 
-def test_the_cells_of_a_table_and_its_last_paragraph_are_highlighted(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_cells_of_a_table_and_its_last_paragraph_are_highlighted(visit: Visits) -> None:
     visited = visit()
     source = visited.site.json(TABLE)
     page = visited.go(f"/sources/{source}/")
@@ -441,11 +446,9 @@ def test_the_cells_of_a_table_and_its_last_paragraph_are_highlighted(
     visited.site.python(REMOVE.format(source))
 
 
-def test_a_german_reader_asks_in_german_and_has_each_tab_in_one_line(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_german_reader_asks_in_german_and_has_each_tab_in_one_line(visit: Visits) -> None:
     visited = visit(locale="de-DE", viewport={"width": 360, "height": 740})
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s")
     select_by_mouse(page, "#t40000 > span")
     ask = page.locator('.selection-tools [data-act="ask"]')
     expect(ask).to_have_attribute("href", re.compile("q=Was\\+ist\\+mit"))
@@ -458,11 +461,9 @@ def test_a_german_reader_asks_in_german_and_has_each_tab_in_one_line(
     assert not visited.console
 
 
-def test_a_highlight_is_made_changed_and_deleted_without_scripts(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_highlight_is_made_changed_and_deleted_without_scripts(visit: Visits) -> None:
     visited = visit(java_script_enabled=False, viewport={"width": 360, "height": 740})
-    page = visited.go("/videos/{long}/?t=40s&until=45s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s&until=45s")
     open_side(page)
     page.locator("#highlight-new > summary").click()
     page.locator("#highlight-new").get_by_label("Pink").check()
@@ -480,9 +481,9 @@ def test_a_highlight_is_made_changed_and_deleted_without_scripts(
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_pages_with_highlights_are_accessible(visit: Callable[..., Visit], width: int) -> None:
+def test_pages_with_highlights_are_accessible(visit: Visits, width: int) -> None:
     visited = visit(viewport={"width": width, "height": 800})
-    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    page = visited.go("/videos/{long}/?t=40s")
     for number, color in enumerate(("yellow", "green", "blue", "pink")):
         start = 40_000 + 5_000 * number
         select_by_mouse(page, f"#t{start} > span")
@@ -511,3 +512,35 @@ def check_toolbar(page: Page) -> None:
     assert box["y"] >= 0
     assert box["x"] + box["width"] <= size["width"]
     assert box["y"] + box["height"] <= size["height"]
+
+
+@pytest.mark.usefixtures("highlighted")
+def test_the_list_follows_its_filters_at_once(visit: Visits) -> None:
+    visited = visit()
+    page = visited.go("/highlights/")
+    quotes = page.locator(".highlight-quote")
+    expect(quotes).to_have_count(2)
+    page.locator(".filter-menu > summary").click()
+    page.get_by_label("Colour").select_option("blue")
+    expect(quotes).to_have_count(1)
+    expect(quotes).to_contain_text("weight")
+    expect(page).to_have_url(f"{visited.site.url}/highlights/?color=blue")
+    expect(page.locator("#highlights-export > details > summary")).to_contain_text("Export 1")
+    check_accessibility(page)
+    page.get_by_label("From").fill("2999-01-01")
+    expect(page.get_by_role("heading", name="No highlight matches")).to_be_visible()
+    page.keyboard.press("Escape")  # the menu is wide
+    page.get_by_role("link", name="All highlights").click()
+    expect(quotes).to_have_count(2)
+    assert not visited.console
+
+
+@pytest.mark.usefixtures("highlighted")
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_all_filters_are_in_sight_at_once(visit: Visits, size: tuple[int, int]) -> None:
+    page = visit(viewport={"width": size[0], "height": size[1]}).go("/highlights/")
+    page.locator(".filter-menu > summary").click()
+    panel = page.locator(".filter-menu > .menu-body")
+    assert panel.evaluate("panel => panel.scrollHeight <= panel.clientHeight")
+    for field in panel.locator("select, input").all():
+        expect(field).to_be_in_viewport(ratio=1)

@@ -1,18 +1,16 @@
 """Cards of the library: titles are edited by keyboard, and what is being indexed renews itself."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("view", ["cards", "table"])
-def test_an_item_is_renamed_in_place(visit: Callable[..., Visit], view: str) -> None:
+def test_an_item_is_renamed_in_place(visit: Visits, view: str) -> None:
     visited = visit()
     page = visited.go(f"/library/?view={view}")
     reference = "video-{long}".format(**visited.site.seeded)
@@ -38,9 +36,7 @@ def test_an_item_is_renamed_in_place(visit: Callable[..., Visit], view: str) -> 
     assert not visited.console
 
 
-def test_a_card_and_the_counter_renew_themselves_while_something_is_indexed(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_card_and_the_counter_renew_themselves_while_something_is_indexed(visit: Visits) -> None:
     visited = visit()
     change = (
         "from citations.models import Source;"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PHONE, Visit, notice_of
+from tests.browser.conftest import PHONE, Visits, notice_of
 from tests.browser.site import Site
 from tests.makers import caption_json, make_cues
 from tests.youtube_standin import MANUAL
@@ -38,13 +38,8 @@ PASTE = """text => {
 }"""
 # Where the focus is; returns whether the page leaves it alone.
 PASTE_HERE = PASTE.replace("document.body", "document.activeElement")
+LONG = "/videos/{long}/"
 FERNS = "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ada>Ferns unroll.\n\n00:03.000 --> 00:05.000\nSo."
-
-
-@pytest.fixture
-def path(site: Site) -> str:
-    """The long lecture."""
-    return f"/videos/{site.seeded['long']}/"
 
 
 def open_box(page: Page) -> None:
@@ -59,14 +54,14 @@ def uploads(page: Page, folder: Path, name: str, data: bytes) -> None:
     page.locator("#files").set_input_files(folder / name)
 
 
-def test_signing_in_by_the_printed_link(visit: Callable[..., Visit], site: Site) -> None:
+def test_signing_in_by_the_printed_link(visit: Visits, site: Site) -> None:
     page = visit("").page
     page.goto(site.sign_in_link())
     expect(page).to_have_url(f"{site.url}/library/")
     expect(page.get_by_role("heading", name="A long lecture on neural networks")).to_be_visible()
 
 
-def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_path: Path) -> None:
+def test_a_file_is_uploaded_watched_and_read(visit: Visits, tmp_path: Path) -> None:
     page = visit().go("/library/")
     open_box(page)
     uploads(
@@ -89,7 +84,7 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
 
 
 def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_here(
-    visit: Callable[..., Visit],
+    visit: Visits,
 ) -> None:
     visitor = visit()
     page = visitor.go("/search/")
@@ -104,9 +99,7 @@ def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_h
     assert visitor.foreign == []
 
 
-def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
-    visit: Callable[..., Visit], tmp_path: Path
-) -> None:
+def test_a_file_that_cannot_be_read_says_why_and_what_to_do(visit: Visits, tmp_path: Path) -> None:
     page = visit().go("/library/")
     open_box(page)
     uploads(page, tmp_path, "broken.json", b"{ this is not")
@@ -115,7 +108,7 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
 
 
 def test_of_a_folder_everything_that_can_be_read_is_added_with_the_folders_in_it(
-    visit: Callable[..., Visit], tmp_path: Path
+    visit: Visits, tmp_path: Path
 ) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "broken.json").write_bytes(b"{ this is not")
@@ -130,7 +123,7 @@ def test_of_a_folder_everything_that_can_be_read_is_added_with_the_folders_in_it
     expect(page.locator("#added")).not_to_contain_text("photo")
 
 
-def test_files_are_dropped_anywhere_on_any_page(visit: Callable[..., Visit]) -> None:
+def test_files_are_dropped_anywhere_on_any_page(visit: Visits) -> None:
     page = visit().go("/collections/")
     page.evaluate("""() => {
         const transfer = new DataTransfer()
@@ -144,7 +137,7 @@ def test_files_are_dropped_anywhere_on_any_page(visit: Callable[..., Visit]) -> 
     expect(added.get_by_role("alert")).to_contain_text("ZIP archive")
 
 
-def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> None:
+def test_a_pasted_transcript_is_there_at_once(visit: Visits) -> None:
     page = visit().go("/library/")
     open_box(page)
     page.locator("#add summary").click()
@@ -156,7 +149,7 @@ def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> No
 
 
 def test_a_text_that_is_pasted_on_a_page_is_added_with_one_key_under_its_first_words(
-    visit: Callable[..., Visit],
+    visit: Visits,
 ) -> None:
     page = visit().go("/search/")
     page.locator("main").focus()
@@ -169,9 +162,7 @@ def test_a_text_that_is_pasted_on_a_page_is_added_with_one_key_under_its_first_w
     expect(page.locator(".cue").first).to_contain_text("0:01 Ada: Ferns unroll.")
 
 
-def test_a_text_is_left_to_the_field_or_dialog_that_it_is_pasted_into(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_text_is_left_to_the_field_or_dialog_that_it_is_pasted_into(visit: Visits) -> None:
     page = visit().go("/search/")
     page.locator("#q").focus()
     assert page.evaluate(PASTE_HERE, FERNS)
@@ -188,7 +179,7 @@ def test_a_text_is_left_to_the_field_or_dialog_that_it_is_pasted_into(
 
 
 def test_what_is_written_in_the_add_box_stays_when_a_text_is_pasted_beside_it(
-    visit: Callable[..., Visit],
+    visit: Visits,
 ) -> None:
     page = visit().go("/library/")
     open_box(page)
@@ -221,7 +212,7 @@ def open_course(site: Site) -> Iterator[None]:
 @pytest.mark.parametrize("width", [1100, 1280])
 @pytest.mark.parametrize("place", ["library", "collections/{library}"])
 def test_the_table_breaks_no_word_of_a_channel(
-    visit: Callable[..., Visit], site: Site, width: int, place: str, open_course: None
+    visit: Visits, site: Site, width: int, place: str, open_course: None
 ) -> None:
     page = visit(viewport={"width": width, "height": 800}).go(
         f"/{place.format(**site.seeded)}/?q=talk+29&view=table"
@@ -231,7 +222,7 @@ def test_the_table_breaks_no_word_of_a_channel(
 
 @pytest.mark.parametrize("width", [1500, 1280, 1000, 360])
 def test_rows_of_groups_are_as_wide_as_those_of_items(
-    visit: Callable[..., Visit], width: int, open_course: None
+    visit: Visits, width: int, open_course: None
 ) -> None:
     page = visit(viewport={"width": width, "height": 800}).go(
         "/library/?view=table&group=collection"
@@ -244,9 +235,9 @@ def test_rows_of_groups_are_as_wide_as_those_of_items(
 
 
 def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
-    visit: Callable[..., Visit], site: Site, path: str, open_course: None
+    visit: Visits, site: Site, open_course: None
 ) -> None:
-    page = visit().go(path)
+    page = visit().go(LONG)
     page.locator(".facts").get_by_role("link", name="Lecture Hall").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lecture Hall")
     expect(page.get_by_role("button", name="Fetch what is new")).to_be_visible()
@@ -256,7 +247,7 @@ def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
     expect(page.locator("#what")).to_have_value(f"https://www.youtube.com/channel/UC{'o' * 22}")
 
 
-def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:
+def test_a_wrong_address_is_told_where_it_was_typed(visit: Visits) -> None:
     page = visit().go("/library/")
     open_box(page)
     page.locator("#what").fill("https://example.org/video")
@@ -264,7 +255,7 @@ def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit])
     expect(page.locator("#added [role=alert]")).to_contain_text("is not YouTube")
 
 
-def test_adding_nothing_says_what_could_be_added(visit: Callable[..., Visit]) -> None:
+def test_adding_nothing_says_what_could_be_added(visit: Visits) -> None:
     page = visit().go("/add/")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#notices [role=alert]")).to_contain_text("Paste an address")
@@ -272,9 +263,7 @@ def test_adding_nothing_says_what_could_be_added(visit: Callable[..., Visit]) ->
     expect(page.locator("#notices [role=alert]")).to_have_count(0)
 
 
-def test_the_library_is_filtered_while_typing_and_the_address_says_so(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_library_is_filtered_while_typing_and_the_address_says_so(visit: Visits) -> None:
     page = visit().go("/library/")
     page.get_by_label("Filter by title").press_sequentially("neural", delay=20)
     expect(page.locator(".card")).to_have_count(1)
@@ -284,7 +273,7 @@ def test_the_library_is_filtered_while_typing_and_the_address_says_so(
     expect(page.locator(".card").nth(20)).to_be_attached()
 
 
-def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Callable[..., Visit]) -> None:
+def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Visits) -> None:
     page = visit().go("/library/")
     page.get_by_label("Filter by title").fill("neural")
     expect(page.locator(".card")).to_have_count(1)
@@ -296,13 +285,13 @@ def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Callable[...,
     expect(page.locator(".card")).to_have_count(1)
 
 
-def test_how_many_were_found_is_announced_to_who_types(visit: Callable[..., Visit]) -> None:
+def test_how_many_were_found_is_announced_to_who_types(visit: Visits) -> None:
     page = visit().go("/library/")
     page.get_by_label("Filter by title").press_sequentially("neural")
     expect(page.get_by_role("status")).to_contain_text("1 item")
 
 
-def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
+def test_single_keys_can_be_switched_off(visit: Visits) -> None:
     page = visit().go("/library/")
     page.keyboard.press("?")
     page.get_by_label("Keys without Ctrl or Alt work").uncheck()
@@ -313,18 +302,14 @@ def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
 
 
 @pytest.mark.parametrize("view", ["cards", "table"])
-def test_the_library_goes_on_while_scrolling(
-    visit: Callable[..., Visit], long_library: None, view: str
-) -> None:
+def test_the_library_goes_on_while_scrolling(visit: Visits, long_library: None, view: str) -> None:
     page = visit().go(f"/library/?view={view}")
     expect(page.locator("[data-item]")).to_have_count(48)
     page.mouse.wheel(0, 30_000)
     expect(page.locator("[data-item]").nth(80)).to_be_attached()
 
 
-def test_a_list_of_several_pages_is_selected_as_a_whole(
-    visit: Callable[..., Visit], long_library: None
-) -> None:
+def test_a_list_of_several_pages_is_selected_as_a_whole(visit: Visits, long_library: None) -> None:
     page = visit().go("/library/")
     total = page.locator("#results .count").get_attribute("data-total")
     page.keyboard.press("Control+a")
@@ -335,7 +320,7 @@ def test_a_list_of_several_pages_is_selected_as_a_whole(
     expect(bar.locator("[data-select-all]")).to_be_hidden()
 
 
-def test_a_box_in_the_head_of_the_table_selects_what_is_shown(visit: Callable[..., Visit]) -> None:
+def test_a_box_in_the_head_of_the_table_selects_what_is_shown(visit: Visits) -> None:
     visited = visit()
     page = visited.go("/library/?view=table&q=Evening")
     whole, bar = page.get_by_label("Select all that are shown"), page.locator("#selection")
@@ -355,7 +340,7 @@ def test_a_box_in_the_head_of_the_table_selects_what_is_shown(visit: Callable[..
     assert not visited.console
 
 
-def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None:
+def test_the_view_changes_and_is_remembered(visit: Visits) -> None:
     page = visit().go("/library/?view=cards")
     page.get_by_text("Table", exact=True).click()
     expect(page.locator("table.items")).to_be_visible()
@@ -378,9 +363,7 @@ def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_items_are_deleted_together_and_come_back(
-    visit: Callable[..., Visit], scripts: bool
-) -> None:
+def test_items_are_deleted_together_and_come_back(visit: Visits, scripts: bool) -> None:
     page = visit(java_script_enabled=scripts).go("/library/?q=evening&sort=title")
     if scripts:
         expect(page.locator("#selection")).to_be_hidden()
@@ -400,9 +383,7 @@ def test_items_are_deleted_together_and_come_back(
     expect(page.locator(".count")).to_contain_text("30 items")
 
 
-def test_a_deletion_that_cannot_be_taken_back_any_more_is_not_offered(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_deletion_that_cannot_be_taken_back_any_more_is_not_offered(visit: Visits) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     page.clock.install()
     page.locator("[data-choice]").first.check()
@@ -416,7 +397,7 @@ def test_a_deletion_that_cannot_be_taken_back_any_more_is_not_offered(
     expect(page.locator(".count")).to_contain_text("30 items")
 
 
-def test_what_is_going_on_is_a_drawer_of_every_page(visit: Callable[..., Visit]) -> None:
+def test_what_is_going_on_is_a_drawer_of_every_page(visit: Visits) -> None:
     page = visit().go("/search/")
     page.get_by_role("link", name=re.compile("^Activity")).click()
     drawer = page.get_by_role("dialog", name="Activity")
@@ -427,15 +408,13 @@ def test_what_is_going_on_is_a_drawer_of_every_page(visit: Callable[..., Visit])
     expect(drawer).to_be_hidden()
 
 
-def test_the_navigation_has_at_most_five_entries(visit: Callable[..., Visit]) -> None:
+def test_the_navigation_has_at_most_five_entries(visit: Visits) -> None:
     page = visit().go("/library/")
     assert page.get_by_role("navigation", name="Main").get_by_role("link").count() <= 5
 
 
-def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit().go(f"{path}?chunk=3")
+def test_the_transcript_goes_on_while_scrolling_and_back_on_request(visit: Visits) -> None:
+    page = visit().go(f"{LONG}?chunk=3")
     expect(page.locator(".chunk")).to_have_count(1)
     page.locator("#chunk-3 .cue").last.scroll_into_view_if_needed()
     page.mouse.wheel(0, 3_000)
@@ -447,8 +426,8 @@ def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
     assert order == sorted(order)
 
 
-def test_find_marks_the_next_match_wherever_it_is(visit: Callable[..., Visit], path: str) -> None:
-    page = visit().go(f"{path}?t=30:05")
+def test_find_marks_the_next_match_wherever_it_is(visit: Visits) -> None:
+    page = visit().go(f"{LONG}?t=30:05")
     page.get_by_label("Find in this transcript").fill("gradient error")
     count = page.locator("#found .count")
     expect(count).to_contain_text("181 of 300")
@@ -468,10 +447,8 @@ def test_find_marks_the_next_match_wherever_it_is(visit: Callable[..., Visit], p
     )
 
 
-def test_enter_in_the_box_of_the_words_goes_from_match_to_match(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit().go(path)
+def test_enter_in_the_box_of_the_words_goes_from_match_to_match(visit: Visits) -> None:
+    page = visit().go(LONG)
     box = page.get_by_label("Find in this transcript")
     box.fill("gradient error")
     count = page.locator("#found .count")
@@ -484,33 +461,29 @@ def test_enter_in_the_box_of_the_words_goes_from_match_to_match(
     expect(page).to_have_url(re.compile(r"n=2$"))
 
 
-def test_a_link_to_a_moment_opens_there_and_can_be_copied(
-    visit: Callable[..., Visit], site: Site, path: str
-) -> None:
-    visitor = visit(permissions=["clipboard-read", "clipboard-write"])
-    page = visitor.go(f"{path}?t=30:05")
+def test_a_link_to_a_moment_opens_there_and_can_be_copied(visit: Visits, site: Site) -> None:
+    page = visit(permissions=["clipboard-read", "clipboard-write"]).go(f"{LONG}?t=30:05")
     expect(page.locator(".cue.at")).to_be_in_viewport()
     expect(page.locator(".cue.at .time")).to_have_text("30:05")
     page.locator(".cue .time", has_text="30:15").click()
     page.get_by_role("button", name="Copy link at 30:15").click()
     expect(page.locator("#announcer")).to_have_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == f"{site.url}{path}?t=1815s"
+    link = f"{site.url}/videos/{site.seeded['long']}/?t=1815s"
+    assert page.evaluate("navigator.clipboard.readText()") == link
 
 
 def test_a_place_at_the_end_of_a_part_stays_while_the_next_part_arrives_on_a_phone(
-    visit: Callable[..., Visit], path: str
+    visit: Visits,
 ) -> None:
-    page = visit(viewport=PHONE).go(f"{path}?t=295s&q=gradient")
+    page = visit(viewport=PHONE).go(f"{LONG}?t=295s&q=gradient")
     expect(page.locator(".chunk")).to_have_count(2)
     page.wait_for_timeout(1_000)  # in which many parts would arrive
     expect(page.locator(".cue.at")).to_be_in_viewport()
     assert page.locator(".chunk").count() <= 3
 
 
-def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit(viewport=PHONE).go(f"{path}?view=chapters&t=0s")
+def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(visit: Visits) -> None:
+    page = visit(viewport=PHONE).go(f"{LONG}?view=chapters&t=0s")
     page.goto(f"{page.url.split('?')[0]}?t=2000s&q=%22point+400%22&n=1")
     expect(page.locator("mark.quoted").first).to_be_in_viewport()
     page.goto(page.url.split("?")[0])
@@ -524,10 +497,8 @@ def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(
     expect(chosen).to_have_text("Paragraphs")
 
 
-def test_the_title_stays_in_sight_above_the_words_and_moves_nothing(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit().go(path)
+def test_the_title_stays_in_sight_above_the_words_and_moves_nothing(visit: Visits) -> None:
+    page = visit().go(LONG)
     title = page.locator(".reader-title")
     line = page.locator(".cue").nth(20)
     expect(title).to_be_hidden()
@@ -541,19 +512,17 @@ def test_the_title_stays_in_sight_above_the_words_and_moves_nothing(
     expect(title).to_be_hidden()
 
 
-def test_all_shortcuts_are_seen_at_once_on_a_usual_screen(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit(viewport={"width": 1280, "height": 800}).go(path)
+def test_all_shortcuts_are_seen_at_once_on_a_usual_screen(visit: Visits) -> None:
+    page = visit(viewport={"width": 1280, "height": 800}).go(LONG)
     page.keyboard.press("?")
     listed = page.locator(".shortcuts-list")
     expect(listed).to_be_visible()
     assert listed.evaluate("list => list.scrollHeight <= list.clientHeight")
 
 
-def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:
+def test_the_player_comes_only_when_it_is_asked_for(visit: Visits) -> None:
     visitor = visit()
-    page = visitor.go(f"{path}?t=110")
+    page = visitor.go(f"{LONG}?t=110")
     page.get_by_role("button", name="Forward 10 seconds").click()
     expect(page.locator(".cue.at .time")).to_have_text("2:00")
     assert visitor.foreign == []
@@ -571,7 +540,7 @@ def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit],
     assert {address.split("/")[2] for address in visitor.foreign} == {"www.youtube-nocookie.com"}
 
 
-def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Visit]) -> None:
+def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Visits) -> None:
     requests: list[Request] = []
 
     def stand_in(route: Route) -> None:
@@ -580,7 +549,7 @@ def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Vis
 
     visitor = visit("")
     visitor.context.route("https://www.youtube-nocookie.com/**", stand_in)
-    page = visitor.go("/shared/{clip}/".format(**visitor.site.seeded))
+    page = visitor.go("/shared/{clip}/")
     expect(page.get_by_text("YouTube is not contacted until you press play.")).to_be_visible()
     assert visitor.foreign == []
     page.get_by_role("button", name="Play 0:00 to 0:20").press("Enter")
@@ -596,11 +565,10 @@ def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Vis
 
 @pytest.mark.parametrize("is_phone", [True, False], ids=["phone", "desktop"])
 def test_a_time_starts_the_player_there_and_keeps_it_in_sight(
-    visit: Callable[..., Visit], path: str, *, is_phone: bool
+    visit: Visits, *, is_phone: bool
 ) -> None:
     about = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    visitor = visit(**(about if is_phone else {}))
-    page = visitor.go(f"{path}?t=2000&q=network")
+    page = visit(**(about if is_phone else {})).go(f"{LONG}?t=2000&q=network")
     line = page.locator(".cue").filter(has=page.locator(".time", has_text="33:25"))
     expect(line).to_be_in_viewport()
     if is_phone:
@@ -621,9 +589,7 @@ def test_a_time_starts_the_player_there_and_keeps_it_in_sight(
     expect(page.locator(".player-note")).to_be_hidden()
 
 
-def test_a_time_seeks_the_player_and_the_player_marks_the_line(
-    visit: Callable[..., Visit], path: str
-) -> None:
+def test_a_time_seeks_the_player_and_the_player_marks_the_line(visit: Visits) -> None:
     said: list[dict[str, Any]] = []
 
     def stand_in(route: Route) -> None:
@@ -637,7 +603,7 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(
             said.append(json.loads(message.text[5:])) if message.text.startswith("said ") else None
         ),
     )
-    page = visitor.go(path)
+    page = visitor.go(LONG)
     page.locator("[data-play]").click()
     expect(page.locator(".cue.at .time")).to_have_text("0:30")
     page.locator(".cue .time", has_text="1:15").click()
@@ -646,12 +612,13 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(
     assert [message["args"] for message in said if message.get("func") == "seekTo"] == [[75, True]]
 
 
-def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: str) -> None:
-    page = visit(java_script_enabled=False).go("/library/")
+def test_everything_is_read_without_scripts(visit: Visits) -> None:
+    visitor = visit(java_script_enabled=False)
+    page = visitor.go("/library/")
     page.get_by_label("Filter by title").fill("evening talk 2")
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".card")).to_have_count(12)
-    page.goto(f"{page.url.split('/library')[0]}{path}")
+    visitor.go(LONG)
     page.get_by_label("Find in this transcript").fill("gradient")
     page.get_by_role("button", name="Find").click()
     expect(page.locator(".hit mark").first).to_be_visible()
@@ -666,7 +633,7 @@ def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: s
     )
 
 
-def test_a_file_is_added_without_scripts(visit: Callable[..., Visit], tmp_path: Path) -> None:
+def test_a_file_is_added_without_scripts(visit: Visits, tmp_path: Path) -> None:
     page = visit(java_script_enabled=False).go("/library/")
     page.get_by_role("link", name="Add", exact=True).click()
     uploads(
@@ -677,7 +644,7 @@ def test_a_file_is_added_without_scripts(visit: Callable[..., Visit], tmp_path: 
     expect(page.locator(".notice-success")).to_contain_text("“plain.json” is queued")
 
 
-def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
+def test_a_whole_visit_by_keyboard(visit: Visits) -> None:
     page = visit().go("/library/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -706,8 +673,8 @@ def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
     expect(page.locator(".hit")).to_have_count(0)
 
 
-def test_the_speed_follows_the_keyboard(visit: Callable[..., Visit], path: str) -> None:
-    page = visit().go(path)
+def test_the_speed_follows_the_keyboard(visit: Visits) -> None:
+    page = visit().go(LONG)
     page.keyboard.press(">")
     expect(page.locator("[data-speed]")).to_have_value("1.25")
     page.keyboard.press("<")
@@ -715,14 +682,14 @@ def test_the_speed_follows_the_keyboard(visit: Callable[..., Visit], path: str) 
     expect(page.locator("[data-speed]")).to_have_value("0.75")
 
 
-def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) -> None:
+def test_activity_moves_on_by_itself(visit: Visits, site: Site) -> None:
     page = visit().go("/activity/?state=failed")
     before = page.locator(".job-failed").count()
     site.python(FAILURE)
     expect(page.locator(".job-failed")).to_have_count(before + 1)
 
 
-def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) -> None:
+def test_a_collection_is_made_shared_and_deleted(visit: Visits) -> None:
     page = visit().go("/collections/")
     page.get_by_label("Name").fill("Field notes")
     page.get_by_role("button", name="Make collection").click()
@@ -736,7 +703,7 @@ def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) ->
     expect(page.locator(".notice-success")).to_contain_text("was deleted")
 
 
-def test_a_token_is_made_copied_and_revoked(visit: Callable[..., Visit]) -> None:
+def test_a_token_is_made_copied_and_revoked(visit: Visits) -> None:
     page = visit(permissions=["clipboard-read", "clipboard-write"]).go("/tokens/")
     page.get_by_label("Name").fill("Laptop")
     page.get_by_role("button", name="Make the token").click()
@@ -755,16 +722,17 @@ def test_a_token_is_made_copied_and_revoked(visit: Callable[..., Visit]) -> None
     expect(page.get_by_role("button", name="Revoke Laptop")).to_have_count(0)
 
 
-def test_a_reader_sees_no_way_to_change_things(visit: Callable[..., Visit], path: str) -> None:
-    page = visit("vera").go("/library/")
+def test_a_reader_sees_no_way_to_change_things(visit: Visits) -> None:
+    visitor = visit("vera")
+    page = visitor.go("/library/")
     expect(page.get_by_role("link", name="Add", exact=True)).to_have_count(0)
     expect(page.locator("#add-dialog")).to_have_count(0)
-    page.goto(f"{page.url.split('/library')[0]}{path}")
+    visitor.go(LONG)
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)
     expect(page.get_by_text("Fetch", exact=True)).to_have_count(0)
 
 
-def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
+def test_a_server_that_is_gone_is_told(visit: Visits) -> None:
     visitor = visit()
     page = visitor.go("/library/")
     visitor.context.set_offline(True)
@@ -781,10 +749,9 @@ def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
     ],
 )
 def test_what_a_proxy_refuses_is_a_notice_that_says_what_to_try(
-    visit: Callable[..., Visit], status: int, body: str, advice: str
+    visit: Visits, status: int, body: str, advice: str
 ) -> None:
-    ada = visit()
-    page = ada.go("/library/")
+    page = visit().go("/library/")
     page.route("**/library/?q=*", lambda route: route.fulfill(status=status, body=body))
     page.locator("#q").fill("talk")
     notice = page.locator("#notices .notice-error[role=alert]")

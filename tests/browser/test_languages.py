@@ -1,7 +1,6 @@
 """Every page in German: nothing is cut off, and no English text of ours is left."""
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -10,7 +9,7 @@ import polib
 import pytest
 
 from kbsite.languages import LOCALE_PATHS
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PHONE, Visits
 from tests.browser.test_pages import ALL, check_narrow, go
 
 pytestmark = pytest.mark.browser
@@ -44,23 +43,14 @@ def english() -> frozenset[str]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_page_is_german_and_nothing_of_it_is_cut_off(
-    tour: Callable[..., Visit], name: str
-) -> None:
+def test_a_page_is_german_and_nothing_of_it_is_cut_off(tour: Visits, name: str) -> None:
     page = go(tour, name, viewport=PHONE, locale="de-DE").page
     assert page.evaluate("document.documentElement.lang") == "de"
     check_narrow(page)
     assert sorted(english() & set(page.evaluate(TEXTS))) == []
 
 
-def test_the_head_of_a_german_page_fits(visit: Callable[..., Visit]) -> None:
-    page = go(visit, "library", locale="de-DE").page
-    for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
-        page.set_viewport_size({"width": width, "height": 700})
-        assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)
-
-
-def test_scripts_speak_german(visit: Callable[..., Visit]) -> None:
+def test_scripts_speak_german(visit: Visits) -> None:
     page = go(visit, "library", locale="de-DE").page
     page.keyboard.press("x")
     page.keyboard.press("Control+a")

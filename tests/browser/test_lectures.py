@@ -1,14 +1,13 @@
 """A lecture in a real browser: the sample talk is replayed, and citations appear beside it."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -92,7 +91,7 @@ def clock(text: str) -> int:
 
 
 def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(
-    visit: Callable[..., Visit], sample: dict[str, str]
+    visit: Visits, sample: dict[str, str]
 ) -> None:
     ada, vera = visit("ada"), visit("vera")
     page, other = ada.go("/lectures/"), vera.go(f"/lectures/{sample['lecture']}/")
@@ -210,7 +209,7 @@ def check_filter(page: Page) -> None:
 
 
 def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(
-    visit: Callable[..., Visit], site: Site, sample: dict[str, str]
+    visit: Visits, sample: dict[str, str]
 ) -> None:
     ada = visit(viewport={"width": 360, "height": 740})
     page = ada.go("/lectures/new/")
@@ -241,9 +240,7 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(
     assert (ada.console, ada.foreign) == ([], [])
 
 
-def test_text_is_pasted_again_and_again_and_the_end_adds_what_is_left(
-    visit: Callable[..., Visit],
-) -> None:
+def test_text_is_pasted_again_and_again_and_the_end_adds_what_is_left(visit: Visits) -> None:
     ada, other = visit(), visit()
     page = ada.go("/lectures/new/")
     page.get_by_role("button", name="Begin").click()
@@ -284,7 +281,7 @@ def test_text_is_pasted_again_and_again_and_the_end_adds_what_is_left(
     assert (ada.console, ada.foreign, other.console) == ([], [], [])
 
 
-def test_what_is_written_and_not_added_goes_with_the_end(visit: Callable[..., Visit]) -> None:
+def test_what_is_written_and_not_added_goes_with_the_end(visit: Visits) -> None:
     page = visit().go("/lectures/new/")
     page.get_by_role("button", name="Begin").click()
     page.get_by_label("What was said").fill("Written, and not added.")
@@ -294,7 +291,7 @@ def test_what_is_written_and_not_added_goes_with_the_end(visit: Callable[..., Vi
 
 
 def test_that_something_is_looked_for_is_said_only_when_it_takes_long(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     lecture = site.json(WAITING)
     ada = visit()
@@ -307,9 +304,7 @@ def test_that_something_is_looked_for_is_said_only_when_it_takes_long(
     expect(page.get_by_text("Finding citations…")).to_be_visible()
 
 
-def test_a_card_that_comes_late_counts_the_later_ones_on(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_a_card_that_comes_late_counts_the_later_ones_on(visit: Visits, site: Site) -> None:
     lecture = site.json(CITED + LATE)
     page = visit().go(f"/lectures/{lecture}/")
     expect(page.locator(".ref")).to_have_text(["1", "2"])
@@ -326,7 +321,7 @@ def test_a_card_that_comes_late_counts_the_later_ones_on(
 
 
 def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     page = visit().page
     page.route(

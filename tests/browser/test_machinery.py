@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from kbsite.api_description import TAGS
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import LAPTOP, PHONE, Visit
+from tests.browser.conftest import LAPTOP, PHONE, Visits
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -85,10 +85,10 @@ def unfold(page: Page) -> None:
 
 @pytest.mark.parametrize("name", REST)
 def test_a_page_of_rest_breaks_no_rule_fits_a_phone_and_is_accessible(
-    tour: Callable[..., Visit], name: str
+    tour: Visits, name: str
 ) -> None:
     reader = tour(viewport=PHONE)
-    page = reader.go(REST[name].format(**reader.site.seeded))
+    page = reader.go(REST[name])
     unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.set_viewport_size(LAPTOP)
@@ -100,7 +100,7 @@ def test_a_page_of_rest_breaks_no_rule_fits_a_phone_and_is_accessible(
 
 
 @pytest.mark.parametrize("path", ["/api/v1/docs", "/api/v1/docs/content", "/api/content/videos/"])
-def test_nothing_moves_while_the_pages_of_rest_load(visit: Callable[..., Visit], path: str) -> None:
+def test_nothing_moves_while_the_pages_of_rest_load(visit: Visits, path: str) -> None:
     assert visit().go(path).evaluate(SHIFT) < 0.01
 
 
@@ -149,7 +149,7 @@ def test_a_list_leads_to_its_next_page_and_back(visit: Callable[..., Any]) -> No
     expect(page.get_by_role("link", name="Previous page")).to_have_count(0)
 
 
-def test_a_page_of_rest_is_english_within_a_german_site(visit: Callable[..., Visit]) -> None:
+def test_a_page_of_rest_is_english_within_a_german_site(visit: Visits) -> None:
     reader = visit(locale="de-DE", viewport=PHONE)
     page = reader.go("/api/v1/docs/search")
     unfold(page)
@@ -169,7 +169,7 @@ def test_a_page_of_rest_is_english_within_a_german_site(visit: Callable[..., Vis
 
 @pytest.mark.parametrize("table", ["", *TABLES])
 def test_axe_finds_nothing_in_the_admin(
-    tour: Callable[..., Visit], first_rows: dict[str, str], table: str
+    tour: Visits, first_rows: dict[str, str], table: str
 ) -> None:
     paths = [f"/admin/{table}/" if table else "/admin/"]
     if table in first_rows:
@@ -205,7 +205,7 @@ def test_the_admin_is_usable_on_a_small_screen_and_nothing_moves(
     visit: Callable[..., Any], path: str
 ) -> None:
     reader = visit("ada", viewport={"width": 360, "height": 740})
-    page = reader.go(path.format(**reader.site.seeded))
+    page = reader.go(path)
     unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert page.evaluate(SHIFT) < 0.01
@@ -213,9 +213,7 @@ def test_the_admin_is_usable_on_a_small_screen_and_nothing_moves(
     assert reader.console == []
 
 
-def test_the_admin_follows_the_theme_that_was_chosen_on_the_site(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_admin_follows_the_theme_that_was_chosen_on_the_site(visit: Visits) -> None:
     page = (reader := visit(color_scheme="light")).go("/library/")
     page.get_by_role("button", name="Switch to dark mode").click()
     background = "getComputedStyle(document.body).backgroundColor"
@@ -250,7 +248,7 @@ FOREIGN_ICONS = """() => {
     ],
 )
 def test_the_admin_has_the_icons_of_the_pages(
-    tour: Callable[..., Visit], first_rows: dict[str, str], path: str
+    tour: Visits, first_rows: dict[str, str], path: str
 ) -> None:
     reader = tour()
     page = reader.go(path.format(**reader.site.seeded, user=first_rows["auth/user"]))
@@ -259,7 +257,7 @@ def test_the_admin_has_the_icons_of_the_pages(
     assert reader.console == []
 
 
-def test_the_palette_opens_in_the_admin_too(visit: Callable[..., Visit]) -> None:
+def test_the_palette_opens_in_the_admin_too(visit: Visits) -> None:
     reader = visit("ada", locale="de-DE")
     page = reader.go("/admin/transcripts/video/")
     page.keyboard.press("Control+k")
@@ -279,8 +277,9 @@ def test_the_palette_opens_in_the_admin_too(visit: Callable[..., Visit]) -> None
 
 
 def test_the_audit_trail_fits_a_laptop(visit: Callable[..., Any]) -> None:
-    reader = visit("ada", viewport={"width": 1280, "height": 800})
-    page = reader.go("/admin/transcripts/auditentry/")
+    page = visit("ada", viewport={"width": 1280, "height": 800}).go(
+        "/admin/transcripts/auditentry/"
+    )
     assert "audit entries" in page.locator(".paginator").inner_text()
     table = page.locator("#result_list")
     table.get_by_text("2001:db8:").wait_for()

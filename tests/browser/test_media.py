@@ -1,13 +1,13 @@
 """A recording's own sound plays in place: times, clips and the line that is said."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.makers import make_film, make_wav
 from tests.programs import require_program
@@ -46,7 +46,7 @@ def address(site: Site) -> Iterator[str]:
 
 
 def test_a_time_plays_the_file_and_the_line_that_is_said_is_followed(
-    visit: Callable[..., Visit], address: str
+    visit: Visits, address: str
 ) -> None:
     visited = visit()
     page = visited.go(f"{address}?t=5s")
@@ -67,7 +67,7 @@ def test_a_time_plays_the_file_and_the_line_that_is_said_is_followed(
 
 
 def test_a_file_that_is_shorter_than_its_transcript_is_warned_of_and_plays(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     short = ADD.replace("make_wav(60)", "make_wav(20)").replace("sound", "cut")
     visited = visit()
@@ -97,7 +97,7 @@ print(json.dumps(video.pk))
 """
 
 
-def test_a_clip_after_the_end_of_its_file_says_so(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_clip_after_the_end_of_its_file_says_so(visit: Visits, site: Site) -> None:
     short = ADD.replace("make_wav(60)", "make_wav(20)").replace("sound", "ended")
     pk = site.json(short.rpartition("print")[0] + HIGHLIGHT)
     visited = visit()
@@ -109,9 +109,7 @@ def test_a_clip_after_the_end_of_its_file_says_so(visit: Callable[..., Visit], s
     site.python(REMOVE.format("ended"))
 
 
-def test_a_clip_that_was_closed_before_it_came_does_not_play(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_a_clip_that_was_closed_before_it_came_does_not_play(visit: Visits, site: Site) -> None:
     pk = site.json(ADD.rpartition("print")[0].replace("sound", "closed") + HIGHLIGHT)
     visited = visit()
     page = visited.go("/highlights/")
@@ -174,7 +172,7 @@ BEGINNING = """async player => {
 
 @pytest.mark.parametrize("ending", ["flac", "m4a", "mp3", "mp4", "opus", "wav", "weba", "webm"])
 def test_a_shared_clip_plays_from_its_beginning_to_its_end(
-    visit: Callable[..., Visit], site: Site, ending: str
+    visit: Visits, site: Site, ending: str
 ) -> None:
     visited = visit(viewport={"width": 360, "height": 740})
     page = visited.go(site.json(SHARE.format(ending)))
@@ -198,9 +196,7 @@ def test_a_shared_clip_plays_from_its_beginning_to_its_end(
     site.python(REMOVE.format(f"shared-{ending}"))
 
 
-def test_a_point_plays_and_pauses_and_k_opens_the_match_before(
-    visit: Callable[..., Visit], address: str
-) -> None:
+def test_a_point_plays_and_pauses_and_k_opens_the_match_before(visit: Visits, address: str) -> None:
     visited = visit()
     page = visited.go(f"{address}?q=sentence&n=5")
     player = page.locator("audio#player")
@@ -218,9 +214,7 @@ def test_a_point_plays_and_pauses_and_k_opens_the_match_before(
     assert not visited.console
 
 
-def test_a_file_is_added_in_the_place_of_the_player(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_a_file_is_added_in_the_place_of_the_player(visit: Visits, site: Site) -> None:
     silent = "\n".join(line for line in ADD.splitlines() if not line.startswith("media"))
     visited = visit(viewport={"width": 360, "height": 740})
     page = visited.go(f"/videos/{site.json(silent.replace('sound', 'silent'))}/")
@@ -237,7 +231,7 @@ def test_a_file_is_added_in_the_place_of_the_player(
 
 
 def test_a_clip_ends_where_it_says_until_another_time_is_chosen(
-    visit: Callable[..., Visit], address: str
+    visit: Visits, address: str
 ) -> None:
     visited = visit()
     page = visited.go(f"{address}?t=2s&until=2.5s")
@@ -262,7 +256,7 @@ def ffmpeg() -> str:
     [("film.mp4", "video/mp4; codecs=avc1.42E01E"), ("film.webm", "video/webm; codecs=vp8")],
 )
 def test_a_film_that_is_dropped_with_its_captions_plays_beside_them(
-    visit: Callable[..., Visit], site: Site, ffmpeg: str, name: str, codecs: str, width: int
+    visit: Visits, site: Site, ffmpeg: str, name: str, codecs: str, width: int
 ) -> None:
     visited = visit(viewport={"width": width, "height": 740})
     page = visited.go("/add/")

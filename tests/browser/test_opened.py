@@ -1,12 +1,10 @@
 """What somebody opens is put first, and its guide arrives on the open page."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 
 pytestmark = pytest.mark.browser
 
@@ -43,9 +41,7 @@ collections.delete_video(Video.objects.get(pk={}))
 """
 
 
-def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(visit: Visits) -> None:
     visited = visit()
     site = visited.site
     video = site.json(ADD)
@@ -66,9 +62,7 @@ def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(
     assert not visited.console
 
 
-def test_the_view_of_chapters_is_renewed_once_its_source_is_ready(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_view_of_chapters_is_renewed_once_its_source_is_ready(visit: Visits) -> None:
     visited = visit()
     site = visited.site
     video = site.json(ADD)

@@ -1,13 +1,12 @@
 """Every page, light and dark and on a narrow screen: accessible, calm, with no foreign request."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import LAPTOP, PHONE, Visit
+from tests.browser.conftest import LAPTOP, PHONE, Visit, Visits
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -101,17 +100,15 @@ CUT_OFF = """() => {
 }"""
 
 
-def go(visit: Callable[..., Visit], name: str, **options: Any) -> Visit:
+def go(visit: Visits, name: str, **options: Any) -> Visit:
     """Open one of the pages, as a stranger where it is made for strangers."""
     visitor = visit("" if name in OPEN_PAGES else "ada", **options)
-    visitor.go(ALL[name].format(**visitor.site.seeded))
+    visitor.go(ALL[name])
     return visitor
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_page_breaks_no_rule_fits_a_phone_and_is_accessible(
-    tour: Callable[..., Visit], name: str
-) -> None:
+def test_a_page_breaks_no_rule_fits_a_phone_and_is_accessible(tour: Visits, name: str) -> None:
     visitor = go(tour, name, viewport=PHONE)
     check_calm(visitor, is_refused=name in REFUSED)
     check_narrow(visitor.page)
@@ -140,7 +137,7 @@ def check_narrow(page: Page) -> None:
 
 
 def test_a_page_that_breaks_says_so_in_german_on_a_phone_and_in_the_dark(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     assert "Traceback" not in site.log()
     broken = visit(viewport=PHONE, locale="de-DE")
@@ -159,10 +156,11 @@ def test_a_page_that_breaks_says_so_in_german_on_a_phone_and_in_the_dark(
     site.dismiss_log()
 
 
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
 def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
-    visit: Callable[..., Visit],
+    visit: Visits, language: str
 ) -> None:
-    page = go(visit, "library").page
+    page = go(visit, "library", locale=language).page
     for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 700})
         assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)
@@ -171,9 +169,7 @@ def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
 @pytest.mark.parametrize(
     "size", [{"width": 1280, "height": 800}, PHONE, {"width": 740, "height": 360}]
 )
-def test_all_of_a_menu_is_within_reach_wherever_it_opens(
-    visit: Callable[..., Visit], size: ViewportSize
-) -> None:
+def test_all_of_a_menu_is_within_reach_wherever_it_opens(visit: Visits, size: ViewportSize) -> None:
     page = go(visit, "video", viewport=size).page
     page.locator(".more > summary").click()
     menu = page.locator(".more > .menu-body")
@@ -192,23 +188,21 @@ def test_all_of_a_menu_is_within_reach_wherever_it_opens(
 
 
 @pytest.mark.parametrize("name", ["library", "video at a moment", "activity", "collection"])
-def test_nothing_moves_while_a_page_loads(visit: Callable[..., Visit], name: str) -> None:
+def test_nothing_moves_while_a_page_loads(visit: Visits, name: str) -> None:
     page = go(visit, name).page
     assert page.evaluate(SHIFT) < 0.02
 
 
 @pytest.mark.parametrize("path", ["/videos/{long}/", "/videos/{long}/?view=paragraphs", "/ask/"])
-def test_nothing_moves_while_a_slow_phone_loads_a_page(
-    visit: Callable[..., Visit], path: str
-) -> None:
+def test_nothing_moves_while_a_slow_phone_loads_a_page(visit: Visits, path: str) -> None:
     ada = visit("ada", viewport=PHONE)
-    page = ada.go(path.format(**ada.site.seeded))
+    page = ada.go(path)
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
     page.reload()
     assert page.evaluate(SHIFT) < 0.02
 
 
-def test_the_keyboard_sees_where_it_is(visit: Callable[..., Visit]) -> None:
+def test_the_keyboard_sees_where_it_is(visit: Visits) -> None:
     page = go(visit, "library").page
     seen = []
     for _ in range(12):
@@ -217,7 +211,7 @@ def test_the_keyboard_sees_where_it_is(visit: Callable[..., Visit]) -> None:
     assert all(seen)
 
 
-def test_the_theme_is_switched_and_remembered(visit: Callable[..., Visit]) -> None:
+def test_the_theme_is_switched_and_remembered(visit: Visits) -> None:
     page = go(visit, "library", color_scheme="light").page
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
@@ -229,7 +223,7 @@ def test_the_theme_is_switched_and_remembered(visit: Callable[..., Visit]) -> No
     assert page.get_by_role("button", name="Switch to light mode").is_visible()
 
 
-def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Callable[..., Visit]) -> None:
+def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Visits) -> None:
     page = go(visit, "library").page
     assert (
         page.evaluate("getComputedStyle(document.querySelector('.thumb img')).transitionDuration")
@@ -237,7 +231,7 @@ def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Callable[...
     )
 
 
-def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[..., Visit]) -> None:
+def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Visits) -> None:
     page = visit(viewport={"width": 360, "height": 740}).go("/admin/")
     bottoms = "all => all.map(each => each.getBoundingClientRect().bottom)"
     (border,) = page.locator("#header").evaluate_all(bottoms)
@@ -246,9 +240,7 @@ def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[...,
     assert max(tools) <= border
 
 
-def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(visit: Visits) -> None:
     page = visit(viewport=PHONE, locale="de-DE").go("/admin/")
     rows = page.locator("#content-main tbody tr")
     middles = """all => all.map(row => [...row.querySelectorAll("td:not(:empty)")].map(cell => {
@@ -261,9 +253,7 @@ def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(visit: Visits) -> None:
     page = visit(viewport=PHONE).go("/library/?view=cards")
     covered = page.locator(".card:has(.item-edit)").evaluate_all("""all => all.flatMap(card => {
         const pencil = card.querySelector(".item-edit").getBoundingClientRect()
@@ -277,7 +267,7 @@ def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(
 
 
 @pytest.mark.parametrize("view", ["cards", "table"])
-def test_a_finger_hits_the_checkbox_of_an_item(visit: Callable[..., Visit], view: str) -> None:
+def test_a_finger_hits_the_checkbox_of_an_item(visit: Visits, view: str) -> None:
     page = visit(viewport=PHONE, has_touch=True, is_mobile=True).go(f"/library/?view={view}")
     hits = page.locator("[data-choice]").evaluate_all("""all => all.map(choice => {
         choice.scrollIntoView({block: "center"})
@@ -291,7 +281,7 @@ def test_a_finger_hits_the_checkbox_of_an_item(visit: Callable[..., Visit], view
     expect(page.locator("#filter kbd")).to_be_hidden()
 
 
-def test_the_pencil_of_a_row_stands_beside_the_last_word(visit: Callable[..., Visit]) -> None:
+def test_the_pencil_of_a_row_stands_beside_the_last_word(visit: Visits) -> None:
     page = visit().go("/library/?view=table")
     for width in range(320, 1300, 20):
         page.set_viewport_size({"width": width, "height": 800})
@@ -304,16 +294,15 @@ def test_the_pencil_of_a_row_stands_beside_the_last_word(visit: Callable[..., Vi
         assert all(rows), width
 
 
-def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
-    ada = visit(viewport=PHONE)
-    page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))
+def test_a_long_name_to_invite_fits_a_phone(visit: Visits) -> None:
+    page = visit(viewport=PHONE).go("/collections/{library}/settings/")
     page.locator("[name=username]:visible").fill(LONG_NAME)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name=LONG_NAME)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
-def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:
+def test_the_server_wrote_no_error(visit: Visits, site: Site) -> None:
     for name in ("library", "video", "activity", "collection", "tokens"):
         go(visit, name)
     assert "Traceback" not in site.log()

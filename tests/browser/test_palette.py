@@ -1,21 +1,13 @@
 """The palette: what the page can do, and what Enter does, in a real browser."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def path(site: Site) -> str:
-    """The long lecture."""
-    return f"/videos/{site.seeded['long']}/"
 
 
 def actions_with(page: Page, words: str) -> Locator:
@@ -30,7 +22,7 @@ def actions_with(page: Page, words: str) -> Locator:
     return dialog.get_by_role("group", name="On this page").locator(".place-label")
 
 
-def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> None:
+def test_the_palette_goes_anywhere_by_keyboard(visit: Visits) -> None:
     page = visit().go("/activity/")
     page.keyboard.press("Control+k")
     dialog = page.get_by_role("dialog", name="Go to, search or ask")
@@ -50,8 +42,8 @@ def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> N
     expect(dialog).to_be_hidden()
 
 
-def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path: str) -> None:
-    page = visit().go(path)
+def test_the_palette_does_what_the_page_can_do(visit: Visits) -> None:
+    page = visit().go("/videos/{long}/")
     page.keyboard.press("Control+k")
     page.keyboard.type("audio or video")
     # Of all that was typed: the list of a part of it would be replaced under the arrow.
@@ -75,7 +67,7 @@ def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path
     expect(shortcuts).to_be_hidden()
 
 
-def test_what_the_page_can_do_is_done_by_its_name(visit: Callable[..., Visit]) -> None:
+def test_what_the_page_can_do_is_done_by_its_name(visit: Visits) -> None:
     page = visit().go("/library/")
     page.keyboard.press("Control+k")
     page.keyboard.type("table")
@@ -89,10 +81,8 @@ def test_what_the_page_can_do_is_done_by_its_name(visit: Callable[..., Visit]) -
     expect(page.get_by_label("Title", exact=True)).to_be_focused()
 
 
-def test_all_that_a_recording_s_page_can_do_is_found(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit().go(path)
+def test_all_that_a_recording_s_page_can_do_is_found(visit: Visits) -> None:
+    page = visit().go("/videos/{long}/")
     title = "A long lecture on neural networks"
     for words, names in {
         "delete": [f"Delete: {title}"],
@@ -107,9 +97,9 @@ def test_all_that_a_recording_s_page_can_do_is_found(
 
 
 def test_an_action_with_something_to_fill_in_opens_it_and_has_the_keyboard_there(
-    visit: Callable[..., Visit], path: str
+    visit: Visits,
 ) -> None:
-    page = visit().go(path)
+    page = visit().go("/videos/{long}/")
     actions_with(page, "share a clip").click()
     expect(page.get_by_label("From", exact=True)).to_be_focused()
     actions_with(page, "speed").click()
@@ -120,7 +110,7 @@ def test_an_action_with_something_to_fill_in_opens_it_and_has_the_keyboard_there
     expect(page.get_by_role("link", name="Paragraphs")).to_have_attribute("aria-current", "true")
 
 
-def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
+def test_what_a_page_hides_is_no_action(visit: Visits) -> None:
     page = visit().go("/library/")
     expect(page.locator("#selection")).to_be_hidden()
     expect(actions_with(page, "move")).to_have_count(0)
@@ -132,7 +122,7 @@ def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
     expect(actions_with(page, "index")).to_contain_text(["Index again"])
 
 
-def test_what_is_selected_can_be_changed_from_the_palette(visit: Callable[..., Visit]) -> None:
+def test_what_is_selected_can_be_changed_from_the_palette(visit: Visits) -> None:
     page = visit().go("/library/?q=evening")
     for choice in page.locator("[data-choice]").all()[:2]:
         choice.check()
@@ -149,14 +139,12 @@ def test_what_is_selected_can_be_changed_from_the_palette(visit: Callable[..., V
     expect(page.get_by_label("Tags, with commas between them")).to_be_focused()
 
 
-def test_a_download_says_what_it_is(visit: Callable[..., Visit], path: str) -> None:
-    page = visit().go(path)
+def test_a_download_says_what_it_is(visit: Visits) -> None:
+    page = visit().go("/videos/{long}/")
     expect(actions_with(page, "download subrip")).to_have_text(["Download: SubRip"])
 
 
-def test_the_exact_title_is_opened_and_typing_writes_no_errors(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_the_exact_title_is_opened_and_typing_writes_no_errors(visit: Visits, site: Site) -> None:
     visitor = visit()
     page = visitor.go(f"/feeds/{site.seeded['feed']}/")
     page.keyboard.press("Control+k")
@@ -170,7 +158,7 @@ def test_the_exact_title_is_opened_and_typing_writes_no_errors(
     assert visitor.console == []
 
 
-def test_enter_does_the_same_at_once_as_later(visit: Callable[..., Visit]) -> None:
+def test_enter_does_the_same_at_once_as_later(visit: Visits) -> None:
     page = visit().go("/activity/")
 
     def late(route: Route) -> None:

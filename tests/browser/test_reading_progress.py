@@ -1,17 +1,15 @@
 """A recording is scrolled through, left, and goes on there."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 
 pytestmark = pytest.mark.browser
 FORGET = "from citations.models import ReadingProgress; ReadingProgress.objects.all().delete()"
 
 
-def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Callable[..., Visit]) -> None:
+def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Visits) -> None:
     visited = visit()
     address = "/videos/{long}/".format(**visited.site.seeded)
     visited.site.python(FORGET)
@@ -35,9 +33,7 @@ def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Callable[..
     visited.site.python(FORGET)
 
 
-def test_who_jumps_to_the_end_and_scrolls_there_has_not_read_it(
-    visit: Callable[..., Visit],
-) -> None:
+def test_who_jumps_to_the_end_and_scrolls_there_has_not_read_it(visit: Visits) -> None:
     visited = visit()
     address = "/videos/{long}/".format(**visited.site.seeded)
     visited.site.python(FORGET)
@@ -55,7 +51,7 @@ def test_who_jumps_to_the_end_and_scrolls_there_has_not_read_it(
 
 
 def test_who_only_looks_at_the_first_lines_or_finds_a_word_can_still_go_on_where_they_were(
-    visit: Callable[..., Visit],
+    visit: Visits,
 ) -> None:
     visited = visit()
     address = "/videos/{long}/".format(**visited.site.seeded)

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PHONE, Visits
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
@@ -64,12 +64,10 @@ def final(page: Page) -> None:
     expect(page.locator("[data-refining]")).to_have_count(0)
 
 
-def test_a_hit_on_a_page_is_in_view_though_its_words_stand_before_it(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_hit_on_a_page_is_in_view_though_its_words_stand_before_it(visit: Visits) -> None:
     visited = visit(viewport={"width": 360, "height": 800})
     at = "/sources/{book}/pages/1/?from=55&to=63&q=error&zoom=300"
-    page = visited.go(at.format(**visited.site.seeded))
+    page = visited.go(at)
     expect(page.locator(".sheet-quote").first).to_be_in_viewport()
     expect(page.locator(".sheet-word").first).not_to_be_in_viewport()
     page.get_by_text("1 place on 1 page").click()
@@ -77,7 +75,7 @@ def test_a_hit_on_a_page_is_in_view_though_its_words_stand_before_it(
     expect(page.locator(".sheet-quote")).to_be_in_viewport()
 
 
-def test_a_question_is_answered_without_loading_the_page_anew(visit: Callable[..., Visit]) -> None:
+def test_a_question_is_answered_without_loading_the_page_anew(visit: Visits) -> None:
     page = visit().go("/search/")
     page.evaluate("window.here = true")
     expect(page.get_by_label("Search the library")).to_be_focused()
@@ -91,7 +89,7 @@ def test_a_question_is_answered_without_loading_the_page_anew(visit: Callable[..
     assert page.evaluate("window.here") is True
 
 
-def test_going_back_brings_the_question_before(visit: Callable[..., Visit]) -> None:
+def test_going_back_brings_the_question_before(visit: Visits) -> None:
     page = visit().go(SEARCH)
     final(page)
     ask(page, "convolution")
@@ -101,9 +99,8 @@ def test_going_back_brings_the_question_before(visit: Callable[..., Visit]) -> N
     expect(page.locator(".passage mark", has_text="Backpropagation").first).to_be_visible()
 
 
-def test_typing_alone_asks_nothing(visit: Callable[..., Visit]) -> None:
-    visitor = visit()
-    page = visitor.go("/search/")
+def test_typing_alone_asks_nothing(visit: Visits) -> None:
+    page = visit().go("/search/")
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.get_by_label("Search the library").press_sequentially("error", delay=20)
@@ -111,9 +108,7 @@ def test_typing_alone_asks_nothing(visit: Callable[..., Visit]) -> None:
     assert [url for url in requests if "/static/" not in url] == []
 
 
-def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
-    visit: Callable[..., Visit],
-) -> None:
+def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(visit: Visits) -> None:
     page = visit().go("/search/?q=error")
     final(page)
     page.get_by_label("Words: exactly these words").check()
@@ -131,9 +126,7 @@ def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
     expect(page.locator(".chip-on")).to_have_count(1)
 
 
-def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(visit: Visits) -> None:
     page = visit().go(SEARCH)
     final(page)
     count = page.locator(".passage").count()
@@ -146,7 +139,7 @@ def test_a_filter_that_cannot_be_understood_leaves_the_results_and_says_why(
 
 @pytest.mark.parametrize("number", [6, 7], ids=["joined to a neighbour", "a hit as before"])
 def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
-    visit: Callable[..., Visit], slow_answer: threading.Event, number: int
+    visit: Visits, slow_answer: threading.Event, number: int
 ) -> None:
     page = visit(viewport={"width": 1000, "height": 600}).go(
         "/search/?q=captions+times&source=why-captions-have-times&limit=30&mode=meaning"
@@ -177,7 +170,7 @@ def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
     expect(page.locator("#stages")).to_contain_text("Convolution and pooling.")
 
 
-def test_where_the_closer_look_fails_the_first_results_stay(visit: Callable[..., Visit]) -> None:
+def test_where_the_closer_look_fails_the_first_results_stay(visit: Visits) -> None:
     visitor = visit()
     visitor.context.route(re.compile("full=1"), lambda route: route.abort())
     page = visitor.go(SEARCH)
@@ -185,7 +178,7 @@ def test_where_the_closer_look_fails_the_first_results_stay(visit: Callable[...,
     expect(page.locator(".passage").first).to_be_visible()
 
 
-def test_a_search_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
+def test_a_search_by_keyboard_alone(visit: Visits) -> None:
     page = visit().go("/search/")
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
@@ -213,7 +206,7 @@ def test_a_search_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     expect(page).to_have_url(re.compile(r"/videos/\d+/\?t=\d+s|/sources/"))
 
 
-def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., Visit]) -> None:
+def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Visits) -> None:
     page = visit().go("/search/?q=pooling")
     final(page)
     # Else this announcement may come after that of the mark.
@@ -239,9 +232,7 @@ def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., V
     expect(wrong).to_have_attribute("aria-pressed", "false")
 
 
-def test_the_marks_of_a_hit_say_in_words_what_they_mean_on_a_phone_too(
-    visit: Callable[..., Visit],
-) -> None:
+def test_the_marks_of_a_hit_say_in_words_what_they_mean_on_a_phone_too(visit: Visits) -> None:
     page = visit(viewport=PHONE).go(f"{SEARCH}&mode=words")
     marks = page.locator(".marks").first
     for word in ("Right", "Wrong"):
@@ -256,7 +247,7 @@ def test_the_marks_of_a_hit_say_in_words_what_they_mean_on_a_phone_too(
 
 
 def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     page = visit().go("/search/?q=%22point+400%22&mode=words")
     page.locator(".passage-open").first.click()
@@ -271,7 +262,7 @@ def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(
     expect(page.locator(".hit [aria-current] .time")).to_contain_text(start[:3])
 
 
-def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_hit_opens_a_document_at_its_page(visit: Visits) -> None:
     ada = visit()
     page = ada.go("/search/?q=weight+gradient&mode=words&kind=pdf")
     hit = page.locator(".passage-open").first
@@ -316,7 +307,7 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     assert Path(saved.value.path()).read_bytes().startswith(b"%PDF-")
 
 
-def test_a_late_page_does_not_open_the_closed_dialog_again(visit: Callable[..., Visit]) -> None:
+def test_a_late_page_does_not_open_the_closed_dialog_again(visit: Visits) -> None:
     ada = visit()
     page = ada.go("/search/?q=weight+gradient&mode=words&kind=pdf")
     hit = page.locator(".passage-open").first
@@ -348,9 +339,7 @@ def check_picture(dialog: Locator) -> None:
     assert (line["x"] - sheet["x"]) / sheet["width"] == pytest.approx(40 / 420, abs=0.01)
 
 
-def test_more_passages_come_below_and_the_first_new_one_is_read_next(
-    visit: Callable[..., Visit],
-) -> None:
+def test_more_passages_come_below_and_the_first_new_one_is_read_next(visit: Visits) -> None:
     page = visit().go("/search/?q=gradient&mode=words")
     expect(page.locator(".passage")).to_have_count(10)
     page.locator("#more").click()
@@ -359,7 +348,7 @@ def test_more_passages_come_below_and_the_first_new_one_is_read_next(
     expect(page).to_have_url(re.compile("limit=30$"))
 
 
-def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> None:
+def test_everything_is_searched_without_scripts(visit: Visits) -> None:
     page = visit(java_script_enabled=False).go("/search/")
     page.get_by_label("Search the library").fill("pooling")
     page.get_by_role("button", name="Search").click()
@@ -377,9 +366,7 @@ def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> 
     expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(0)
 
 
-def test_a_video_is_searched_by_meaning_from_its_page(
-    visit: Callable[..., Visit], site: Site
-) -> None:
+def test_a_video_is_searched_by_meaning_from_its_page(visit: Visits, site: Site) -> None:
     page = visit().go(f"/videos/{site.seeded['long']}/?q=error")
     page.get_by_role("link", name="Search this recording by meaning").click()
     expect(page.locator(".chip-on")).to_contain_text("A long lecture on neural networks")
@@ -389,7 +376,7 @@ def test_a_video_is_searched_by_meaning_from_its_page(
     expect(page.locator(".chip-on")).to_have_count(1)
 
 
-def test_sources_move_on_by_themselves(visit: Callable[..., Visit], site: Site) -> None:
+def test_sources_move_on_by_themselves(visit: Visits, site: Site) -> None:
     site.python(WAITING)  # a worker that began meanwhile has tried it
     page = visit().go("/activity/")
     site.python(PROGRESS)
@@ -398,7 +385,7 @@ def test_sources_move_on_by_themselves(visit: Callable[..., Visit], site: Site) 
     expect(row).to_contain_text("Embedding · 30 of 40")
 
 
-def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
+def test_sources_are_walked_by_keyboard(visit: Visits) -> None:
     page = visit().go("/library/?q=book")
     page.keyboard.press("j")
     expect(page.get_by_role("link", name="A book on networks", exact=True)).to_be_focused()
@@ -414,7 +401,7 @@ def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
     expect(page.locator(".page-hits mark")).to_be_visible()
 
 
-def test_a_reader_marks_hits_and_changes_no_source(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_reader_marks_hits_and_changes_no_source(visit: Visits, site: Site) -> None:
     page = visit("vera").go("/search/?q=pooling")
     final(page)
     page.locator(".mark-wrong").first.click()
@@ -423,9 +410,7 @@ def test_a_reader_marks_hits_and_changes_no_source(visit: Callable[..., Visit], 
     expect(page.get_by_role("button", name="Index again")).to_have_count(0)
 
 
-def test_searching_again_copies_no_style_that_an_extension_left_on_a_field(
-    visit: Callable[..., Visit],
-) -> None:
+def test_searching_again_copies_no_style_that_an_extension_left_on_a_field(visit: Visits) -> None:
     """Password managers do, and screenshots: ``style=""`` on each field of text."""
     visited = visit()
     page = visited.go("/search/?q=gradient&mode=words")

@@ -1,12 +1,12 @@
 """A second factor is added, used and removed on a phone, in German and in the dark."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.kbsite.identity.test_second_factor import PASSWORD, code_of
 
@@ -34,7 +34,7 @@ def sign_in(page: Page) -> None:
     page.locator("main button.button-primary").click()
 
 
-def test_a_second_factor_is_added_used_and_removed(visit: Callable[..., Visit]) -> None:
+def test_a_second_factor_is_added_used_and_removed(visit: Visits) -> None:
     phone = visit("vera", viewport={"width": 360, "height": 740}, locale="de-DE")
     page = phone.go("/second-factor/add/")
     sign_in(page)

@@ -1,13 +1,13 @@
 """The bar of the selected items: its menus are in sight, and an action keeps the selection."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import LAPTOP, PHONE, Visit, notice_of
+from tests.browser.conftest import LAPTOP, PHONE, Visits, notice_of
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -48,9 +48,7 @@ def menu(page: Page, name: str) -> Locator:
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["wide", "narrow"])
-def test_the_bar_and_its_menus_are_wholly_in_sight(
-    visit: Callable[..., Visit], size: ViewportSize
-) -> None:
+def test_the_bar_and_its_menus_are_wholly_in_sight(visit: Visits, size: ViewportSize) -> None:
     page = visit(viewport=size).go("/library/?q=evening")
     page.locator("[data-choice]").first.check()
     bar = page.locator("#selection")
@@ -67,7 +65,7 @@ def test_the_bar_and_its_menus_are_wholly_in_sight(
 
 
 def test_a_move_is_offered_to_other_collections_and_to_a_new_one(
-    visit: Callable[..., Visit], evenings: None
+    visit: Visits, evenings: None
 ) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     page.locator("[data-choice]").first.check()
@@ -87,7 +85,7 @@ def test_a_move_is_offered_to_other_collections_and_to_a_new_one(
 
 
 def test_what_is_tagged_stays_selected_beyond_the_first_page_and_is_told_above_the_bar(
-    visit: Callable[..., Visit], long_library: None
+    visit: Visits, long_library: None
 ) -> None:
     page = visit().go("/library/?q=copy&sort=title")
     page.keyboard.press("Control+a")
@@ -114,9 +112,7 @@ def tag_first(page: Page, tag: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_each_of_several_tags_in_one_field_is_suggested(
-    visit: Callable[..., Visit], evenings: None
-) -> None:
+def test_each_of_several_tags_in_one_field_is_suggested(visit: Visits, evenings: None) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     page.locator("[data-choice]").first.check()
     field = menu(page, "Tags").get_by_label("Tags")
@@ -132,9 +128,7 @@ def test_each_of_several_tags_in_one_field_is_suggested(
     assert field.evaluate(known) == tags
 
 
-def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(
-    visit: Callable[..., Visit],
-) -> None:
+def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(visit: Visits) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     page.clock.install()
     tag_first(page, "told")
@@ -152,9 +146,7 @@ def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["wide", "narrow"])
 @pytest.mark.parametrize("query", ["evening", "talk+17"], ids=["a long list", "one item"])
-def test_a_message_never_covers_the_bar(
-    visit: Callable[..., Visit], size: ViewportSize, query: str
-) -> None:
+def test_a_message_never_covers_the_bar(visit: Visits, size: ViewportSize, query: str) -> None:
     page = visit(viewport=size).go(f"/library/?q={query}&sort=title")
     tag_first(page, f"uncovered at {size['width']}")  # a new tag: its undo replaces another
     notice = notice_of(page, "1 item tagged.")
@@ -172,7 +164,7 @@ def test_a_message_never_covers_the_bar(
 
 
 def test_a_deletion_and_its_undoing_keep_the_place_in_a_list_of_several_pages(
-    visit: Callable[..., Visit], long_library: None
+    visit: Visits, long_library: None
 ) -> None:
     page = visit().go("/library/?q=copy&sort=title")
     choices = page.locator("[data-choice]")
@@ -204,7 +196,7 @@ def titles(site: Site) -> Iterator[None]:
 
 @pytest.mark.usefixtures("titles")
 def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
-    visit: Callable[..., Visit], site: Site
+    visit: Visits, site: Site
 ) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     for number in range(2):
@@ -223,7 +215,7 @@ def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
         expect(notice).to_have_count(0)
 
 
-def test_a_range_is_selected_by_keyboard_and_taken_back(visit: Callable[..., Visit]) -> None:
+def test_a_range_is_selected_by_keyboard_and_taken_back(visit: Visits) -> None:
     page = visit().go("/library/?q=evening&sort=title&view=table")
     chosen = page.locator("[data-choice]:checked")
     titles = page.locator("[data-item-link]")
@@ -246,9 +238,7 @@ def test_a_range_is_selected_by_keyboard_and_taken_back(visit: Callable[..., Vis
     expect(page.locator("#announcer")).to_have_text("3 items selected")
 
 
-def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(
-    visit: Callable[..., Visit],
-) -> None:
+def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(visit: Visits) -> None:
     page = visit().go("/library/?q=evening&sort=title")
     total = page.locator("#results .count").get_attribute("data-total")
     page.keyboard.press("Delete")  # nothing is selected
@@ -266,7 +256,7 @@ def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(
     expect(page.locator("[data-item-link]").first).to_be_focused()
 
 
-def test_a_link_that_sorts_or_removes_a_filter_keeps_the_focus(visit: Callable[..., Visit]) -> None:
+def test_a_link_that_sorts_or_removes_a_filter_keeps_the_focus(visit: Visits) -> None:
     page = visit().go("/library/?q=evening&view=table")
     page.locator(".items th a").first.focus()
     page.keyboard.press("Enter")
@@ -278,7 +268,7 @@ def test_a_link_that_sorts_or_removes_a_filter_keeps_the_focus(visit: Callable[.
     expect(page.locator("#filter [type=search]")).to_be_focused()
 
 
-def test_the_keys_of_the_selection_are_listed(visit: Callable[..., Visit]) -> None:
+def test_the_keys_of_the_selection_are_listed(visit: Visits) -> None:
     page = visit().go("/library/")
     page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keyboard shortcuts").locator("dl").first

@@ -1,17 +1,17 @@
 """A bookmark and a phone's share sheet open the page that adds, filled in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visits
 from tests.browser.site import Site
 from tests.browser.watch_standin import WatchStandIn
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., Visit]
+Open = Visits
 REMOVE = """
 from transcripts.models import Job, Video
 Job.objects.filter(target="sharedvideo").delete()
@@ -25,7 +25,7 @@ def _removed(site: Site) -> Iterator[None]:
     site.python(REMOVE)
 
 
-def test_the_bookmark_opens_the_form_from_the_page_of_a_video(visit: Open, site: Site) -> None:
+def test_the_bookmark_opens_the_form_from_the_page_of_a_video(visit: Open) -> None:
     ada = visit()
     bookmark = ada.go("/tokens/").get_by_role("link", name="Add to Cuebase")
     address = str(bookmark.get_attribute("href"))
@@ -41,9 +41,7 @@ def test_the_bookmark_opens_the_form_from_the_page_of_a_video(visit: Open, site:
 
 @pytest.mark.usefixtures("_removed")
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_a_phone_shares_to_the_form_through_the_sign_in(
-    visit: Open, site: Site, scripts: bool
-) -> None:
+def test_a_phone_shares_to_the_form_through_the_sign_in(visit: Open, scripts: bool) -> None:
     phone = visit("", viewport={"width": 360, "height": 740}, java_script_enabled=scripts)
     page = phone.go("/add/?title=A+talk&text=https%3A%2F%2Fyoutu.be%2Fsharedvideo")
     page.get_by_label("Name").fill("ada")

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from citations.answers.answer import Event, FinalEvent
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import Event, FinalEvent, Reply
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Conversation, Source
 from citations.notebook import questions
@@ -44,6 +47,21 @@ def talk_in(
     )
     ingest_pipeline.ingest(source.pk)
     return source
+
+
+def ingest_all() -> list[Source]:
+    """Index what has been added; return all sources, the oldest first."""
+    discovery.adopt()
+    for source in Source.objects.filter(chunk_count=0):
+        ingest_pipeline.ingest(source.pk)
+    return list(Source.objects.order_by("pk"))
+
+
+def reply_to(scope: Scope, question: str, **about: Any) -> Reply:
+    """Return the answer to a question that belongs to no conversation."""
+    *_, last = answer_pipeline.ask(scope, question, **about)
+    assert isinstance(last, FinalEvent)
+    return last.reply
 
 
 def ask(

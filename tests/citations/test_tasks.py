@@ -27,6 +27,7 @@ from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
+from transcripts import tasks as transcript_tasks
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Collection
 
@@ -232,7 +233,7 @@ def published_guides(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             published.append(pk)
         return True
 
-    monkeypatch.setattr(tasks.messages, "publish", publish)
+    monkeypatch.setattr(transcript_tasks, "publish", publish)
     return published
 
 
@@ -323,9 +324,8 @@ def test_a_guide_that_somebody_waits_for_is_made_between_the_batches_of_a_book(
     with tasks._long_task():  # as the book's is
         make_guide(talk)
         assert guide_storage.of(talk) is None
-        ingest_pipeline.advance(
-            Source.objects.get(video__key="book"), meanwhile=tasks._make_wanted_guide
-        )
+        book = Source.objects.get(video__key="book")
+        ingest_pipeline.advance(book, meanwhile=lambda: tasks._give_way(book))
     talk.refresh_from_db()
     assert guide_storage.of(talk)
 

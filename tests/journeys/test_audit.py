@@ -89,7 +89,7 @@ WEB: dict[tuple[str, str], Act] = {
 
 @pytest.mark.parametrize("kind", WEB, ids=" ".join)
 def test_what_a_page_does_is_found_with_its_user_and_address(
-    page: Client, owner: User, collection: Collection, video: Video, kind: tuple[str, str]
+    page: Client, collection: Collection, video: Video, kind: tuple[str, str]
 ) -> None:
     make_user("bob")
     AuditEntry.objects.all().delete()
@@ -165,7 +165,7 @@ def test_what_a_program_does_over_rest_is_found_with_its_token(
 
 
 def test_what_somebody_does_in_the_admin_is_found_without_values(
-    browser: Client, collection: Collection, video: Video
+    browser: Client, video: Video
 ) -> None:
     bob = make_user("bob")
     AuditEntry.objects.all().delete()
@@ -201,7 +201,7 @@ def test_signing_in_and_failing_to_are_found_but_no_unknown_name(owner: User) ->
 
 
 def test_what_kb_does_is_found_with_the_account_and_exported(
-    kb: Kb, collection: Collection, video: Video, monkeypatch: pytest.MonkeyPatch
+    kb: Kb, video: Video, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "operator")
     kb("token", "create", "agent")

@@ -54,7 +54,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
 
 
 def test_every_door_shows_the_whole_extent_of_neighbours_that_became_one_hit(
-    page: Client, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs, and goes on
     monkeypatch.setattr(LocalLibrary, "close", lambda _: None)

@@ -221,7 +221,7 @@ def test_exports_and_the_terminal_link_to_nothing_foreign(
 
 
 def test_contexts_and_abstracts_do_not_change_what_is_cited(
-    scope: Scope, library: dict[str, Source], order: str
+    scope: Scope, library: dict[str, Source]
 ) -> None:
     assert Chunk.objects.exclude(context="").exists()
     assert Node.objects.exclude(abstract="").exists()

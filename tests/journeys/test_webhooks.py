@@ -8,13 +8,13 @@ from tests.webhook_receiver import WebhookReceiver
 SEED = """
 from kbsite.callers import SignedInCaller, scope_of
 from kbsite.models import WebhookKind
-from kbsite.webhooks import registry, signatures
+from kbsite.webhooks import registry
 from tests.makers import make_user
 from transcripts.models import Collection
 shelf = Collection.objects.create(name="Lectures", slug="lectures")
 ada = make_user("ada", collection=shelf)
 webhook = registry.make(SignedInCaller(ada, scope_of(ada)), url="{url}", events=list(WebhookKind))
-print(json.dumps(signatures.secret_of(webhook)))
+print(json.dumps(webhook.secret))
 """
 ADD = """
 from tests.makers import make_video

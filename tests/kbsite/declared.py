@@ -9,8 +9,8 @@ from jsonschema_rs import Draft202012Validator
 
 from kbsite.api import api
 from kbsite.openapi import Operation, resolve
-from tests.kbsite.api_walk import V1
 
+V1: Final = "/api/v1/"
 # What any server sends, and what the site sends with all its pages.
 _OF_EVERY_ANSWER: Final = {
     *("allow", "cache-control", "content-encoding", "content-language", "content-length"),

@@ -5,7 +5,6 @@ import re
 import pytest
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
@@ -16,19 +15,12 @@ from selectolax.lexbor import LexborHTMLParser
 from citations.admin.spaces import MigrateForm
 from kbsite.admin import NewTokenForm
 from kbsite.models import ApiToken, SignInLink
-from tests.makers import make_user, make_video
+from tests.makers import make_user, make_video, signed_in
 from transcripts.admin.jobs import PasteForm
 from transcripts.admin.videos import TagsForm
 from transcripts.models import Collection, Video
 
 ADD = "admin:kbsite_apitoken_add"
-
-
-@pytest.fixture
-def browser(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("boss"))
-    return client
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_stored(
@@ -114,8 +106,7 @@ def test_a_token_that_cannot_be_made_is_not(browser: Client, data: dict[str, str
 
 
 def test_only_superusers_make_tokens_for_others(db: None) -> None:
-    client = Client()
-    client.force_login(make_user("helper", is_staff=True))
+    client = signed_in(make_user("helper", is_staff=True))
     assert client.get(reverse(ADD)).status_code == 403
 
 

@@ -37,17 +37,6 @@ from transcripts.models import Collection, Feed, Job, Membership, Role, Video, Y
 WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 
 
-@pytest.fixture
-def user(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def asking(user: User) -> Client:
-    """A program with a token that may write."""
-    return token_client(user)
-
-
 def post(client: Client, path: str, data: Any) -> Any:
     return client.post(f"/api/v1/{path}", json.dumps(data), content_type="application/json")
 
@@ -68,7 +57,7 @@ def problem(response: Any, status: int, code: str) -> dict[str, Any]:
 
 
 def test_an_address_is_answered_at_once_with_its_job(
-    asking: Client, user: User, collection: Collection
+    asking: Client, owner: User, collection: Collection
 ) -> None:
     response = post(
         asking,
@@ -82,42 +71,40 @@ def test_an_address_is_answered_at_once_with_its_job(
         "dQw4w9WgXcQ",
         "de",
         ["music"],
-        user,
+        owner,
         collection,
     )
     assert response.json()["state"] == "queued"
     assert response.json()["collection"] == "lectures"
 
 
-def test_the_same_address_twice_is_one_job(asking: Client, collection: Collection) -> None:
+def test_the_same_address_twice_is_one_job(asking: Client) -> None:
     first, second = (post(asking, "sources", {"url": WATCH}).json()["id"] for _ in range(2))
     assert first == second
 
 
-def test_a_machine_translation_can_be_asked_for(asking: Client, collection: Collection) -> None:
+def test_a_machine_translation_can_be_asked_for(asking: Client) -> None:
     wanted = {"url": WATCH, "language": "de", "translated": True}
     assert post(asking, "sources", wanted).status_code == 202
     assert Job.objects.get().translated
     assert post(asking, "sources", {"url": WATCH, "translated": True}).status_code == 422
 
 
-def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client, collection: Collection) -> None:
+def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client) -> None:
     url = "https://www.youtube.com/playlist?list=PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf"
     assert post(asking, "sources", {"url": url, "newest": 3, "every_hours": 24}).status_code == 202
     feed = Feed.objects.get()
     assert (feed.newest, feed.every_hours) == (3, 24)
 
 
-def test_a_text_whose_clock_starts_again_is_stored_with_a_warning(
-    asking: Client, collection: Collection
-) -> None:
+def test_a_text_whose_clock_starts_again_is_stored_with_a_warning(asking: Client) -> None:
     text = restarting_vtt().decode()
     stored = post(asking, "sources", {"text": text, "title": "Talks"}).json()
     assert stored["transcript"]["cue_count"] == 20
     assert "read as 2 parts" in stored["warning"]
 
 
-def test_a_pasted_text_is_stored_at_once(asking: Client, collection: Collection) -> None:
+def test_a_pasted_text_is_stored_at_once(asking: Client) -> None:
     response = post(
         asking, "sources", {"text": "0:00\nHello there.\n0:05\nGood bye.", "title": "Greetings"}
     )
@@ -242,15 +229,13 @@ def test_a_body_that_is_not_json_is_a_bad_request(asking: Client, body: str) -> 
     assert response["Content-Type"] == PROBLEM
 
 
-def test_a_text_with_a_nul_is_stored_without_it(asking: Client, collection: Collection) -> None:
+def test_a_text_with_a_nul_is_stored_without_it(asking: Client) -> None:
     response = post(asking, "sources", {"text": "Hello\0 there.", "title": "Greetings"})
     assert response.status_code == 201
     assert "Hello" in asking.get("/api/v1/transcripts/Greetings").json()["reading"]["text"]
 
 
-def test_a_text_beyond_the_limit_is_too_large(
-    asking: Client, collection: Collection, settings: Any
-) -> None:
+def test_a_text_beyond_the_limit_is_too_large(asking: Client, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 100
     problem(post(asking, "sources", {"text": "word " * 50, "title": "Long"}), 413, "too_large")
 
@@ -277,23 +262,21 @@ def test_another_recording_does_not_take_the_place_of_one(
 
 
 def test_without_a_name_things_go_to_the_only_collection_that_may_be_changed(
-    user: User, asking: Client, collection: Collection
+    owner: User, asking: Client, collection: Collection
 ) -> None:
     other = Collection.objects.create(name="Reading only", slug="reading-only")
-    Membership.objects.create(collection=other, user=user, role=Role.VIEWER)
+    Membership.objects.create(collection=other, user=owner, role=Role.VIEWER)
     assert post(asking, "sources", {"url": WATCH}).json()["collection"] == collection.slug
 
 
-def test_with_several_collections_one_has_to_be_named(
-    user: User, asking: Client, collection: Collection
-) -> None:
+def test_with_several_collections_one_has_to_be_named(owner: User, asking: Client) -> None:
     other = Collection.objects.create(name="Second", slug="second")
-    Membership.objects.create(collection=other, user=user, role=Role.EDITOR)
+    Membership.objects.create(collection=other, user=owner, role=Role.EDITOR)
     data = problem(post(asking, "sources", {"url": WATCH}), 422, "invalid_input")
     assert "second" in data["hint"]
 
 
-def test_files_become_one_job(asking: Client, collection: Collection) -> None:
+def test_files_become_one_job(asking: Client) -> None:
     files = [SimpleUploadedFile(f"lecture-{n}.json", caption_json(make_cues(3))) for n in range(3)]
     response = asking.post(
         "/api/v1/sources/files", {"files": files, "collection": "lectures", "tags": ["a", "b"]}
@@ -305,9 +288,7 @@ def test_files_become_one_job(asking: Client, collection: Collection) -> None:
 
 
 @pytest.mark.parametrize("name", ["picture.png", "talk.live_chat.json", "a\0b.exe"])
-def test_files_that_are_no_transcripts_are_refused(
-    asking: Client, collection: Collection, name: str
-) -> None:
+def test_files_that_are_no_transcripts_are_refused(asking: Client, name: str) -> None:
     response = asking.post(
         "/api/v1/sources/files", {"files": [SimpleUploadedFile(name, b"PK\x03\x04")]}
     )
@@ -324,9 +305,7 @@ def test_files_that_are_not_sent_are_missed(asking: Client) -> None:
     )
 
 
-def test_a_file_beyond_the_limit_is_too_large(
-    asking: Client, collection: Collection, settings: Any
-) -> None:
+def test_a_file_beyond_the_limit_is_too_large(asking: Client, settings: Any) -> None:
     settings.MAX_UPLOAD_BYTES = 100
     problem(
         asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile("a.json", b"x" * 101)]}),
@@ -340,7 +319,7 @@ def test_a_file_beyond_the_limit_is_too_large(
 # Jobs
 
 
-def test_a_job_is_followed_and_listed(asking: Client, collection: Collection) -> None:
+def test_a_job_is_followed_and_listed(asking: Client) -> None:
     body = post(asking, "sources", {"url": WATCH}).json()
     assert asking.get(f"/api/v1/jobs/{body['id']}").json()["target"] == "dQw4w9WgXcQ"
     listed = asking.get("/api/v1/jobs", {"state": "queued", "collection": "lectures"}).json()
@@ -430,9 +409,7 @@ def json3(*lines: str) -> str:
     return json.dumps({"wireMagic": "pb3", "events": events})
 
 
-def test_captions_that_were_fetched_elsewhere_make_a_video(
-    asking: Client, collection: Collection
-) -> None:
+def test_captions_that_were_fetched_elsewhere_make_a_video(asking: Client) -> None:
     sent = {
         "url": WATCH,
         "captions": json3("Errors flow backwards.", "Weights follow."),
@@ -495,10 +472,10 @@ def test_captions_that_cannot_be_stored_are_refused(
     assert not Video.objects.exists()
 
 
-def test_captions_need_the_right_to_write(user: User, collection: Collection) -> None:
+def test_captions_need_the_right_to_write(owner: User) -> None:
     sent = {"url": WATCH, "captions": json3("Hello there")}
     problem(
-        post(token_client(user, access=AccessLevel.READ), "sources/captions", sent),
+        post(token_client(owner, access=AccessLevel.READ), "sources/captions", sent),
         403,
         "insufficient_scope",
     )
@@ -677,9 +654,7 @@ def test_a_video_is_fetched_again_in_another_language(
     assert Job.objects.get().language == "fr"
 
 
-def test_the_gate_says_until_when_youtube_is_left_alone(
-    asking: Client, collection: Collection
-) -> None:
+def test_the_gate_says_until_when_youtube_is_left_alone(asking: Client) -> None:
     assert asking.get("/api/v1/youtube").json()["state"] == "open"
     YouTubeGate.refused(NoCaptions("blocked"))
     data = asking.get("/api/v1/youtube").json()
@@ -700,14 +675,14 @@ OPERATIONS = [
 
 @pytest.mark.parametrize(("method", "path", "body"), OPERATIONS)
 def test_a_token_that_may_only_read_changes_nothing(
-    user: User, collection: Collection, method: str, path: str, body: Any
+    owner: User, collection: Collection, method: str, path: str, body: Any
 ) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
     path = path.format(job=job.pk, feed=feed.pk)
     problem(
-        post(token_client(user, access=AccessLevel.READ), path, body or {}),
+        post(token_client(owner, access=AccessLevel.READ), path, body or {}),
         403,
         "insufficient_scope",
     )
@@ -756,13 +731,13 @@ def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(
 
 
 def test_a_token_reaches_no_further_than_its_collections(
-    user: User, collection: Collection
+    owner: User, collection: Collection
 ) -> None:
     other = Collection.objects.create(name="Other", slug="other")
-    Membership.objects.create(collection=other, user=user, role=Role.OWNER)
+    Membership.objects.create(collection=other, user=owner, role=Role.OWNER)
     make_video(collection)
     problem(
-        token_client(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"),
+        token_client(owner, collections=(other,)).get("/api/v1/transcripts/lecture-1"),
         404,
         "video_not_found",
     )
@@ -791,19 +766,17 @@ def test_a_stranger_is_told_how_to_come_in(
         assert response["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_revoked_and_expired_tokens_are_worth_nothing(user: User) -> None:
-    token, text = ApiToken.issue(user, name="x")
+def test_revoked_and_expired_tokens_are_worth_nothing(owner: User) -> None:
+    token, text = ApiToken.issue(owner, name="x")
     client = Client(headers={"Authorization": f"Bearer {text}"})
     assert client.get("/api/v1/youtube").status_code == 200
     token.revoke()
     problem(client.get("/api/v1/youtube"), 401, "not_signed_in")
 
 
-def test_a_session_needs_its_csrf_token_to_change_something(
-    user: User, collection: Collection
-) -> None:
+def test_a_session_needs_its_csrf_token_to_change_something(owner: User) -> None:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    browser.force_login(owner)
     assert browser.get("/api/v1/jobs").status_code == 200
     problem(post(browser, "sources", {"url": WATCH}), 403, "forbidden")
     browser.get("/api/v1/docs")
@@ -904,9 +877,9 @@ def test_the_description_names_the_scopes_and_where_to_ask_for_them(asking: Clie
 
 
 def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(
-    client: Client, user: User, settings: Any
+    client: Client, owner: User, settings: Any
 ) -> None:
-    client.force_login(user)
+    client.force_login(owner)
     response = client.get("/api/v1/docs")
     page = response.content.decode()
     assert response.status_code == 200
@@ -917,9 +890,9 @@ def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(
 
 
 def test_the_description_has_a_page_for_each_group_and_all_operations(
-    client: Client, user: User
+    client: Client, owner: User
 ) -> None:
-    client.force_login(user)
+    client.force_login(owner)
     schema = client.get("/api/v1/openapi.json").json()
     overview = client.get("/api/v1/docs").content.decode()
     pages = {group: client.get(f"/api/v1/docs/{group}").content.decode() for group in TAGS}

@@ -33,11 +33,6 @@ def feed(collection: Collection) -> Feed:
     )
 
 
-@pytest.fixture
-def asking(owner: User) -> Client:
-    return token_client(owner)
-
-
 def send(client: Client, method: str, path: str, data: Any = None) -> Any:
     return getattr(client, method)(
         f"{ROOT}{path}", json.dumps(data), content_type="application/json"
@@ -276,12 +271,7 @@ def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) ->
 @pytest.mark.parametrize("resource", RESOURCES)
 @pytest.mark.parametrize("form", ["json", "api"])
 def test_the_number_of_queries_does_not_grow_with_the_rows(
-    asking: Client,
-    owner: User,
-    collection: Collection,
-    resource: str,
-    form: str,
-    django_assert_max_num_queries: Any,
+    asking: Client, owner: User, resource: str, form: str, django_assert_max_num_queries: Any
 ) -> None:
     for n in range(12):
         shelf = Collection.objects.create(name=f"C{n}", slug=f"c{n}")
@@ -364,7 +354,7 @@ def test_a_feed_is_planned_anew_and_deleted_without_its_videos(
     assert Video.objects.count() == 1
 
 
-def test_whoever_makes_a_collection_owns_it(asking: Client, owner: User) -> None:
+def test_whoever_makes_a_collection_owns_it(asking: Client) -> None:
     response = send(asking, "post", "collections/", {"name": "New", "slug": "new"})
     assert response.status_code == 201
     assert Membership.objects.get(collection__slug="new").role == Role.OWNER
@@ -396,9 +386,7 @@ def test_a_token_limited_to_collections_makes_none(owner: User, collection: Coll
     )
 
 
-def test_an_owner_adds_members_changes_their_role_and_removes_them(
-    asking: Client, collection: Collection
-) -> None:
+def test_an_owner_adds_members_changes_their_role_and_removes_them(asking: Client) -> None:
     make_user("grace")
     response = send(
         asking,
@@ -443,7 +431,7 @@ def test_a_collection_keeps_an_owner(asking: Client, owner: User, collection: Co
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
 def test_a_member_leaves_and_removes_nobody_else(
-    asking: Client, owner: User, collection: Collection, role: Role
+    asking: Client, collection: Collection, role: Role
 ) -> None:
     member = make_user("grace", collection=collection, role=role)
     other = Membership.objects.get(user=make_user("joan", collection=collection))
@@ -615,9 +603,7 @@ def test_data_keeps_the_strict_policy(asking: Client) -> None:
     assert "unsafe" not in asking.get(f"{ROOT}videos/")["Content-Security-Policy"]
 
 
-def test_a_browsable_page_names_no_user_of_another_collection(
-    client: Client, owner: User, collection: Collection
-) -> None:
+def test_a_browsable_page_names_no_user_of_another_collection(client: Client, owner: User) -> None:
     make_user("somebody-else")
     client.force_login(owner)
     assert (
@@ -783,9 +769,7 @@ def test_a_body_beyond_the_limit_is_too_large(asking: Client, collection: Collec
         "application/json; indent=9999",
     ],
 )
-def test_no_wish_for_a_form_breaks_an_answer(
-    asking: Client, collection: Collection, accept: str
-) -> None:
+def test_no_wish_for_a_form_breaks_an_answer(asking: Client, accept: str) -> None:
     assert asking.get(f"{ROOT}videos/", headers={"Accept": accept}).status_code in (200, 406)
 
 

@@ -11,23 +11,17 @@ from django.test import Client
 from kbsite.middleware.event_streams import SiteHandler
 from kbsite.models import ApiToken, KeyedRequest
 from kbsite.operations import UploadCheck
-from tests.makers import make_user, token_client
+from tests.makers import token_client
 from tests.problems import problem
 from transcripts.core.access import AccessLevel
-from transcripts.models import Collection
 
 V1, CONTENT = "/api/v1/", "/api/content/"
 
 
 @pytest.fixture
-def ada(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def reader(ada: User) -> Client:
+def reader(owner: User) -> Client:
     """A program that may only read."""
-    return token_client(ada, access=AccessLevel.READ)
+    return token_client(owner, access=AccessLevel.READ)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k-1"}, {"If-Match": '"x"'}], ids=str)
@@ -73,7 +67,7 @@ TRANSFER = (b"transfer-encoding", b"chunked")
     ],
 )
 def test_no_file_is_taken_in_from_a_token_that_may_not_send_it(
-    ada: User,
+    owner: User,
     settings: Any,
     access: AccessLevel | None,
     path: str,
@@ -82,7 +76,7 @@ def test_no_file_is_taken_in_from_a_token_that_may_not_send_it(
     taken: int,
 ) -> None:
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 50  # bytes
-    text = ApiToken.issue(ada, name="test", access=access)[1] if access else "kb_unknown"
+    text = ApiToken.issue(owner, name="test", access=access)[1] if access else "kb_unknown"
     headers = [
         length,
         (b"host", b"testserver"),
@@ -106,18 +100,18 @@ def test_no_file_is_taken_in_from_a_token_that_may_not_send_it(
     assert ((b"connection", b"close") in sent[0]["headers"]) == (taken == 0)
 
 
-def test_a_refusal_says_what_to_do(ada: User, reader: Client) -> None:
+def test_a_refusal_says_what_to_do(owner: User, reader: Client) -> None:
     refusal = reader.post(f"{V1}notes").json()
     assert refusal["detail"] == "This token may only read."
     assert refusal["hint"] == "Create one with `kb token create --write`."
-    writer = token_client(ada, access=AccessLevel.WRITE)
+    writer = token_client(owner, access=AccessLevel.WRITE)
     refusal = writer.get(f"{V1}shared-links").json()
     assert refusal["detail"] == "This token may not manage members, links and webhooks."
     assert refusal["hint"] == "Create one with `kb token create --manage`."
 
 
-def test_a_session_does_whatever_its_user_may(ada: User, client: Client) -> None:
-    client.force_login(ada)
+def test_a_session_does_whatever_its_user_may(owner: User, client: Client) -> None:
+    client.force_login(owner)
     assert client.get(f"{CONTENT}memberships/").json()["total"] == 1
 
 

@@ -20,9 +20,7 @@ from kbsite.postgres import errors as postgres_errors
 from kbsite.postgres import home as postgres_home
 from kbsite.postgres import process as postgres_process
 from kbsite.postgres import programs as postgres_programs
-from kbsite.postgres import watch as postgres_watch
 from kbsite.postgres.account import account_for
-from kbsite.postgres.watch import watched
 from tests.instance import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -340,7 +338,7 @@ def kill_postmaster(directory: Path) -> int:
 
 
 def test_a_watched_server_that_is_killed_runs_again_within_seconds(made_dir: Path) -> None:
-    with watched(made_dir):
+    with postgres.watched(made_dir):
         kill_postmaster(made_dir)
         wait_until(lambda: not answers(made_dir), what="its end")
         wait_until(lambda: answers(made_dir), what="a new server", patience=10)
@@ -350,9 +348,9 @@ def test_a_watched_server_that_is_killed_runs_again_within_seconds(made_dir: Pat
 def test_a_watched_server_that_cannot_start_is_tried_again(
     made_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(postgres_watch, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(postgres, "CHECK_SECONDS", 0.1)
     settings = made_dir / "postgres/data/postgresql.auto.conf"
-    with watched(made_dir):
+    with postgres.watched(made_dir):
         settings.write_text("nonsense = on\n")
         kill_postmaster(made_dir)
         wait_until(lambda: "Trying again" in caplog.text, what="a failed start")

@@ -15,7 +15,6 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db.models import F, Model
-from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Application, Grant, IDToken, RefreshToken
 
@@ -30,10 +29,10 @@ from citations.models import (
     SharedClip,
     SharedLink,
 )
-from kbsite import retention, tasks
+from kbsite import retention
 from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
 from kbsite.retention import ENDINGS, KEPT, KEPT_FILES, Ending
-from tests.makers import embed, make_source, make_user, make_video
+from tests.makers import embed, make_source, make_user, make_video, signed_in
 from transcripts.models import AuditEntry, Collection, Feed, Job, JobFile, MediaFile
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "operating.md"
@@ -49,8 +48,7 @@ def named(beginning: str) -> Ending:
 
 
 def make_session(user: User, collection: Collection) -> Model:
-    browser = Client()
-    browser.force_login(user)
+    browser = signed_in(user)
     return Session.objects.get(pk=browser.session.session_key)
 
 
@@ -233,12 +231,12 @@ def test_a_connection_in_use_and_its_application_stay_however_old(
     put_back(connection, "created_at", 400 * DAY)
     assert connection.application is not None
     put_back(connection.application, "created", 400 * DAY)
-    tasks.clear()
+    retention.clear()
     assert is_there(connection)
     assert is_there(connection.application)
     assert token.access_token is not None
     put_back(token.access_token, "expires", 61 * DAY)
-    tasks.clear()
+    retention.clear()
     assert not is_there(connection)
     assert not is_there(connection.application)
 
@@ -246,7 +244,7 @@ def test_a_connection_in_use_and_its_application_stay_however_old(
 def test_an_operators_application_stays_without_a_connection(owner: User) -> None:
     own = Application.objects.create(name="Ours", registration_source="manual")
     put_back(own, "created", 400 * DAY)
-    tasks.clear()
+    retention.clear()
     assert is_there(own)
 
 
@@ -255,7 +253,7 @@ def test_clips_go_with_the_expiry_of_their_link_which_stays(
 ) -> None:
     old, young = make_clip(owner, collection), make_clip(owner, collection)
     put_back(old.link, "expires_at", 2 * HOUR)
-    tasks.clear()
+    retention.clear()
     assert (is_there(old), is_there(young), is_there(old.link)) == (False, True, True)
 
 
@@ -274,7 +272,7 @@ def test_the_vectors_of_a_cancelled_migration_go_and_those_in_use_stay(
         for space in (cancelled, running):
             vector.pk, vector.space = None, space
             vector.save()
-    tasks.clear()
+    retention.clear()
     kept = [Embedding.objects.filter(space=space).count() for space in (used, cancelled, running)]
     assert kept == [count, 0, count]
     assert (is_there(cancelled), is_there(running)) == (False, True)
@@ -290,7 +288,7 @@ def test_jobs_that_keep_a_video_from_coming_back_or_are_not_finished_stay(
     for job in (of_feed, reading, queued):
         put_back(job, "created_at", 400 * DAY)
         put_back(job, "finished_at", 400 * DAY)
-    tasks.clear()
+    retention.clear()
     assert [is_there(job) for job in (of_feed, reading, queued)] == [True, False, True]
 
 
@@ -301,7 +299,7 @@ def test_an_audit_trail_without_end_is_kept(
     entry, admin = make_entry(owner, collection), make_log_entry(owner, collection)
     put_back(entry, "at", 4_000 * DAY)
     put_back(admin, "action_time", 4_000 * DAY)
-    tasks.clear()
+    retention.clear()
     assert is_there(entry)
     assert is_there(admin)
 
@@ -322,17 +320,13 @@ def test_many_rows_go_in_batches_within_the_time_of_one_run(
 
 
 def test_what_cannot_be_cleared_holds_up_nothing_else(
-    owner: User,
-    collection: Collection,
-    settings: Any,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    owner: User, settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.DATA_DIR = tmp_path
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "documents").write_text("no folder")
     message = queued(settings, tmp_path, "a.msg", 2 * DAY)
-    tasks.clear()
+    retention.clear()
     assert "Copies of documents could not be cleared" in caplog.text
     assert not message.exists()
 
@@ -384,7 +378,7 @@ def test_copies_and_images_of_documents_that_are_gone_go(db: None, cache: Path) 
         path.parent.mkdir(parents=True)
         path.write_bytes(b"x")
         make_older(path, 2 * HOUR)
-    tasks.clear()
+    retention.clear()
     assert not copy.exists()
     assert not image.exists()
 

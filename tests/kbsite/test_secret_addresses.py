@@ -23,7 +23,6 @@ from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.notebook.shared_links import ShareTarget
 from kbsite import secret_addresses
 from kbsite.mcp.server import Application
-from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
 from kbsite.telemetry.logs import OriginFilter, RedactedStream
 from kbsite.telemetry.requests import WatchedRequests
@@ -79,9 +78,7 @@ def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
 @pytest.fixture
 def endpoint(transactional_db: None) -> Iterator[Endpoint]:
     with served(WatchedRequests(Application())) as running:
-        rate_limits.forget()
         yield running
-        rate_limits.forget()
 
 
 @pytest.fixture(params=["line", "json"])

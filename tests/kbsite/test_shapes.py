@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from typer.testing import CliRunner
 
-from citations.answers import draft, pipeline, tree_search
+from citations.answers import pipeline, tree_search
+from citations.answers.answer import GROUND
 from citations.models import Answer, Source
-from citations.schemas.database import DatabaseOut
-from citations.schemas.highlights import HighlightsOut
-from citations.schemas.library import ListedVideosOut
+from citations.schemas.library import DatabaseOut, ListedVideosOut
+from citations.schemas.notebook import HighlightsOut
 from citations.schemas.outlines import OutlineOut, TopicsOut
 from citations.schemas.search import SearchOut, SourcesOut
 from citations.search import pipeline as search_pipeline
@@ -157,7 +157,7 @@ def test_every_stage_of_a_search_and_an_answer_has_a_label(doors: Doors) -> None
     answer = Answer.objects.get(uuid=answered["id"])
     shown = {stage["name"] for stage in (*searched["stages"], *answer.trace["stages"])}
     assert {"route", "lexical", "write", "ground"} <= shown
-    events = {draft.GROUND, pipeline.ROUTE, pipeline.RETRIEVE, pipeline.WRITE}
+    events = {GROUND, pipeline.ROUTE, pipeline.RETRIEVE, pipeline.WRITE}
     others = {tree_search.LEVELS, search_pipeline.SPELL, *search_pipeline.STAGES}
     assert shown | events | others <= LABELS.keys()
 

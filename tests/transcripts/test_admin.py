@@ -232,7 +232,7 @@ def test_each_line_becomes_a_job_or_an_error(
 ) -> None:
     lines = (
         "https://youtu.be/dQw4w9WgXcQ\n\n https://www.youtube.com/watch?v=jNQXAC9IVRw"
-        " \nhttps://example.com/<b>\nhttps://youtu.be/dQw4w9WgXcQ\nno address"
+        " \nftp://example.com/<b>\nhttps://youtu.be/dQw4w9WgXcQ\nno address"
     )
     page = paste(browser, collection, lines, language="de", tags="a, b,,")
     jobs = {job.target: job for job in Job.objects.all()}
@@ -242,7 +242,7 @@ def test_each_line_becomes_a_job_or_an_error(
         for job in jobs.values()
     )
     assert page.count("/change/") >= 2
-    assert "https://example.com/&lt;b&gt;" in page
+    assert "ftp://example.com/&lt;b&gt;" in page
     left = page.partition("<textarea")[2].partition("</textarea>")[0]
     assert "example.com" in left
     assert "youtu.be" not in left

@@ -22,7 +22,7 @@ from transcripts.captions import (
     to_vtt,
     word_times_to_json,
 )
-from transcripts.core.errors import CaptionError
+from transcripts.captions.caption_errors import CaptionError
 from transcripts.text.cues import Cue, Word
 
 LAST = 72 * 3_600_000

@@ -216,7 +216,7 @@ def test_after_a_kill_the_end_of_a_live_video_is_still_fetched_later(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(acquisition, "_fetch_again_later", killed)
+        patch.setattr(acquisition, "enqueue", killed)
         with pytest.raises(KeyboardInterrupt):
             acquisition.perform(job.pk)
     acquisition.recover_abandoned()

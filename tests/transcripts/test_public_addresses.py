@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.programs import run_program
-from transcripts.youtube.public_addresses import is_public
+from transcripts.youtube.guard import is_public
 
 pytestmark = pytest.mark.youtube
 

@@ -22,11 +22,16 @@ from tests.youtube_standin import Track, YouTubeStandIn
 from transcripts.core import errors
 from transcripts.core.errors import InvalidUrl, Retry, YouTubeError
 from transcripts.text.timecodes import Target, parse_target
-from transcripts.youtube import FetchedTranscript, Options, YouTube, guard, info_from_json
+from transcripts.youtube import FetchedTranscript, Listing, Options, YouTube, guard, info_from_json
 from transcripts.youtube.failures import explain
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
-from transcripts.youtube.playability import Playability, Unplayable, read_playability
-from transcripts.youtube.values import Chapter, RequestTrace
+from transcripts.youtube.values import (
+    Chapter,
+    Playability,
+    RequestTrace,
+    Unplayable,
+    read_playability,
+)
 
 pytestmark = pytest.mark.youtube
 
@@ -66,6 +71,11 @@ def ask(
     return YouTube(
         Options(**{"timeout": 5, "max_bytes": 2_000_000, **options}), adapter=server.adapter()
     ).fetch(video_id, language=language)
+
+
+def lists(server: YouTubeStandIn, target: Target | str, **options: Any) -> Listing:
+    target = parse_target(target) if isinstance(target, str) else target
+    return YouTube(Options(), adapter=server.adapter()).list_videos(target, **options)
 
 
 def refused(
@@ -239,126 +249,87 @@ def test_what_is_no_id_is_never_asked_for(fresh: YouTubeStandIn, written: str) -
     assert fresh.requests == []
 
 
-# Conditions: what the video is like, the error, a part of its message, when to try again
+# Conditions: what the video is like, the error, a part of its message
 
-CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
+
+def unplayed(status: str, reason: str, subreason: str = "") -> dict[str, Any]:
+    """Say how a video is answered whose players do not play it."""
+    return {"status": status, "reason": reason, "subreason": subreason, "tracks": ()}
+
+
+CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str]] = {
     "bot check": (
-        {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you’re not a bot", "tracks": ()},
+        unplayed("LOGIN_REQUIRED", "Sign in to confirm you’re not a bot"),
         errors.Blocked,
         "bot",
-        Retry.COOL_DOWN,
     ),
-    "captcha page": ({"behaviour": "captcha_page"}, errors.Blocked, "captcha", Retry.COOL_DOWN),
-    "captcha elsewhere": (
-        {"behaviour": "captcha_redirect"},
-        errors.Blocked,
-        "captcha",
-        Retry.COOL_DOWN,
-    ),
-    "429 on watch": ({"behaviour": "watch_429"}, errors.Blocked, "429", Retry.COOL_DOWN),
-    "captions 429": ({"behaviour": "captions_429"}, errors.RateLimited, "429", Retry.COOL_DOWN),
-    "player 403": (
-        {"behaviour": "player_403", "tracks": ()},
-        errors.Refused,
-        "403",
-        Retry.COOL_DOWN,
-    ),
+    "captcha page": ({"behaviour": "captcha_page"}, errors.Blocked, "captcha"),
+    "captcha elsewhere": ({"behaviour": "captcha_redirect"}, errors.Blocked, "captcha"),
+    "429 on watch": ({"behaviour": "watch_429"}, errors.Blocked, "429"),
+    "captions 429": ({"behaviour": "captions_429"}, errors.RateLimited, "429"),
+    "player 403": ({"behaviour": "player_403", "tracks": ()}, errors.Refused, "403"),
     "try again later": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "Video unavailable",
-            "subreason": "This content isn’t available, try again later.",
-            "tracks": (),
-        },
+        unplayed(
+            "UNPLAYABLE", "Video unavailable", "This content isn’t available, try again later."
+        ),
         errors.RateLimited,
         "later",
-        Retry.COOL_DOWN,
     ),
-    "wrong video": ({"behaviour": "wrong_video"}, errors.Blocked, "another video", Retry.COOL_DOWN),
-    "PO token": ({"behaviour": "po_token"}, errors.PoTokenRequired, "own player", Retry.NEVER),
-    "empty captions": (
-        {"behaviour": "captions_empty"},
-        errors.PoTokenRequired,
-        "own player",
-        Retry.NEVER,
-    ),
-    "no captions": ({"tracks": ()}, errors.NoCaptions, "no captions", Retry.NEVER),
-    "captions without words": (
-        {"behaviour": "captions_wordless"},
-        errors.NoCaptions,
-        "no words",
-        Retry.NEVER,
-    ),
+    "wrong video": ({"behaviour": "wrong_video"}, errors.Blocked, "another video"),
+    "PO token": ({"behaviour": "po_token"}, errors.PoTokenRequired, "own player"),
+    "empty captions": ({"behaviour": "captions_empty"}, errors.PoTokenRequired, "own player"),
+    "no captions": ({"tracks": ()}, errors.NoCaptions, "no captions"),
+    "captions without words": ({"behaviour": "captions_wordless"}, errors.NoCaptions, "no words"),
     "age gate": (
-        {
-            "status": "LOGIN_REQUIRED",
-            "reason": "Sign in to confirm your age",
-            "subreason": "This video may be inappropriate for some users.",
-            "tracks": (),
-        },
+        unplayed(
+            "LOGIN_REQUIRED",
+            "Sign in to confirm your age",
+            "This video may be inappropriate for some users.",
+        ),
         errors.AgeRestricted,
         "signed-in",
-        Retry.NEVER,
     ),
     "private": (
-        {
-            "status": "LOGIN_REQUIRED",
-            "reason": "Private video",
-            "subreason": "Sign in if you've been granted access to this video",
-            "tracks": (),
-        },
+        unplayed(
+            "LOGIN_REQUIRED", "Private video", "Sign in if you've been granted access to this video"
+        ),
         errors.PrivateVideo,
         "private",
-        Retry.NEVER,
     ),
     "members": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "Join this channel to get access to members-only content like this video.",
-            "tracks": (),
-        },
+        unplayed(
+            "UNPLAYABLE", "Join this channel to get access to members-only content like this video."
+        ),
         errors.MembersOnly,
         "members",
-        Retry.NEVER,
     ),
     "paid": (
-        {"status": "UNPLAYABLE", "reason": "This video requires payment to watch.", "tracks": ()},
+        unplayed("UNPLAYABLE", "This video requires payment to watch."),
         errors.MembersOnly,
         "bought",
-        Retry.NEVER,
     ),
     "country": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "Video unavailable",
-            "subreason": "The uploader has not made this video available in your country",
-            "tracks": (),
-        },
+        unplayed(
+            "UNPLAYABLE",
+            "Video unavailable",
+            "The uploader has not made this video available in your country",
+        ),
         errors.GeoBlocked,
         "country",
-        Retry.NEVER,
     ),
     "removed": (
-        {
-            "status": "ERROR",
-            "reason": "Video unavailable",
-            "subreason": "This video has been removed by the uploader",
-            "tracks": (),
-        },
+        unplayed("ERROR", "Video unavailable", "This video has been removed by the uploader"),
         errors.VideoRemoved,
         "removed by the uploader",
-        Retry.NEVER,
     ),
     "closed account": (
-        {
-            "status": "ERROR",
-            "reason": "This video is no longer available because the YouTube account associated"
-            " with this video has been terminated.",
-            "tracks": (),
-        },
+        unplayed(
+            "ERROR",
+            "This video is no longer available because the YouTube account associated with this"
+            " video has been terminated.",
+        ),
         errors.VideoRemoved,
         "terminated",
-        Retry.NEVER,
     ),
     "premiere": (
         {
@@ -370,64 +341,40 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         },
         errors.Premiere,
         "2031-05-06 07:08 UTC",
-        Retry.AT_TIME,
     ),
     "still processed": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "We're processing this video. Check back later.",
-            "tracks": (),
-        },
+        unplayed("UNPLAYABLE", "We're processing this video. Check back later."),
         Unplayable,
         "“We're processing this video. Check back later”",
-        Retry.LATER,
     ),
     "one video's error": (
-        {"status": "ERROR", "reason": "An error occurred. Please try again later.", "tracks": ()},
+        unplayed("ERROR", "An error occurred. Please try again later."),
         Unplayable,
         "“An error occurred. Please try again later”",
-        Retry.LATER,
     ),
     "not on this app": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "Video unavailable",
-            "subreason": "The following content is not available on this app.",
-            "tracks": (),
-        },
+        unplayed(
+            "UNPLAYABLE", "Video unavailable", "The following content is not available on this app."
+        ),
         Unplayable,
         "not available on this app",
-        Retry.LATER,
     ),
-    "sign-in": (
-        {"status": "LOGIN_REQUIRED", "reason": "Melde dich an", "tracks": ()},
-        Unplayable,
-        "signed in",
-        Retry.LATER,
-    ),
-    "no reason": (
-        {"status": "CONTENT_CHECK_REQUIRED", "reason": "", "tracks": ()},
-        Unplayable,
-        "“CONTENT_CHECK_REQUIRED”",
-        Retry.LATER,
-    ),
+    "sign-in": (unplayed("LOGIN_REQUIRED", "Melde dich an"), Unplayable, "signed in"),
+    "no reason": (unplayed("CONTENT_CHECK_REQUIRED", ""), Unplayable, "“CONTENT_CHECK_REQUIRED”"),
     "music subscription": (
-        {"status": "UNPLAYABLE", "reason": "Nur für Music Premium-Mitglieder", "tracks": ()},
+        unplayed("UNPLAYABLE", "Nur für Music Premium-Mitglieder"),
         errors.MembersOnly,
         "subscribers",
-        Retry.NEVER,
     ),
     "copy protection": (
         {"answer": {"streamingData": {"licenseInfos": [{"drmFamily": "WIDEVINE"}]}}, "tracks": ()},
         Unplayable,
         "copy protection",
-        Retry.LATER,
     ),
     "age in German": (
-        {"status": "AGE_CHECK_REQUIRED", "reason": "Bitte bestätige dein Alter", "tracks": ()},
+        unplayed("AGE_CHECK_REQUIRED", "Bitte bestätige dein Alter"),
         errors.AgeRestricted,
         "signed-in",
-        Retry.NEVER,
     ),
     "age by a field": (
         {
@@ -438,7 +385,6 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         },
         errors.AgeRestricted,
         "signed-in",
-        Retry.NEVER,
     ),
     "members in German": (
         {
@@ -455,7 +401,6 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         },
         errors.MembersOnly,
         "members of the channel",
-        Retry.NEVER,
     ),
     "paid in German": (
         {
@@ -470,7 +415,6 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         },
         errors.MembersOnly,
         "bought",
-        Retry.NEVER,
     ),
     "private in German": (
         {
@@ -481,100 +425,69 @@ CONDITIONS: dict[str, tuple[dict[str, Any], type[YouTubeError], str, Retry]] = {
         },
         errors.PrivateVideo,
         "private",
-        Retry.NEVER,
     ),
     "country in German": (
-        {
-            "status": "UNPLAYABLE",
-            "reason": "Video nicht verfügbar",
-            "subreason": "Dieses Video ist in deinem Land nicht verfügbar.",
-            "tracks": (),
-        },
+        unplayed(
+            "UNPLAYABLE",
+            "Video nicht verfügbar",
+            "Dieses Video ist in deinem Land nicht verfügbar.",
+        ),
         Unplayable,
         "“Video nicht verfügbar. Dieses Video ist in deinem Land nicht verfügbar”",
-        Retry.LATER,
     ),
     "bot check in German": (
-        {
-            "status": "LOGIN_REQUIRED",
-            "reason": "Melde dich an, um zu bestätigen, dass du kein Bot bist",
-            "tracks": (),
-        },
+        unplayed("LOGIN_REQUIRED", "Melde dich an, um zu bestätigen, dass du kein Bot bist"),
         errors.Blocked,
         "bot",
-        Retry.COOL_DOWN,
     ),
     "live not begun": (
-        {
-            "status": "LIVE_STREAM_OFFLINE",
-            "reason": "Das Live-Event beginnt in Kürze.",
-            "tracks": (),
-        },
+        unplayed("LIVE_STREAM_OFFLINE", "Das Live-Event beginnt in Kürze."),
         errors.Premiere,
         "not published yet",
-        Retry.AT_TIME,
     ),
-    "no answer": (
-        {"behaviour": "hang"},
-        errors.NetworkProblem,
-        "could not be reached",
-        Retry.NETWORK,
-    ),
-    "reset": ({"behaviour": "reset"}, errors.NetworkProblem, "could not be reached", Retry.NETWORK),
-    "5xx": ({"behaviour": "player_500"}, errors.NetworkProblem, "server error", Retry.NETWORK),
-    "too slow": ({"behaviour": "drip"}, errors.NetworkProblem, "broke off", Retry.NETWORK),
-    "garbage JSON": (
-        {"behaviour": "garbage_json", "tracks": ()},
-        errors.YouTubeChanged,
-        "changed",
-        Retry.ONCE,
-    ),
-    "garbage HTML": ({"behaviour": "garbage_html"}, errors.YouTubeChanged, "changed", Retry.ONCE),
-    "a page for captions": (
-        {"behaviour": "captions_html"},
-        errors.YouTubeChanged,
-        "web page",
-        Retry.ONCE,
-    ),
-    "half captions": (
-        {"behaviour": "captions_garbage"},
-        errors.YouTubeChanged,
-        "cannot be read",
-        Retry.ONCE,
-    ),
+    "no answer": ({"behaviour": "hang"}, errors.NetworkProblem, "could not be reached"),
+    "reset": ({"behaviour": "reset"}, errors.NetworkProblem, "could not be reached"),
+    "5xx": ({"behaviour": "player_500"}, errors.NetworkProblem, "server error"),
+    "too slow": ({"behaviour": "drip"}, errors.NetworkProblem, "broke off"),
+    "garbage JSON": ({"behaviour": "garbage_json", "tracks": ()}, errors.YouTubeChanged, "changed"),
+    "garbage HTML": ({"behaviour": "garbage_html"}, errors.YouTubeChanged, "changed"),
+    "a page for captions": ({"behaviour": "captions_html"}, errors.YouTubeChanged, "web page"),
+    "half captions": ({"behaviour": "captions_garbage"}, errors.YouTubeChanged, "cannot be read"),
     "bad host": (
         {"tracks": (Track("en", address="https://evil.example/api/timedtext?lang=en"),)},
         errors.HostRefused,
         "evil.example",
-        Retry.NEVER,
     ),
-    "private host": (
-        {"behaviour": "redirect_private"},
-        errors.HostRefused,
-        "169.254.169.254",
-        Retry.NEVER,
-    ),
-    "gzip bomb": ({"behaviour": "bomb"}, errors.ResponseTooLarge, "larger than 2 MB", Retry.NEVER),
-    "endless": ({"behaviour": "endless"}, errors.ResponseTooLarge, "larger than 2 MB", Retry.NEVER),
+    "private host": ({"behaviour": "redirect_private"}, errors.HostRefused, "169.254.169.254"),
+    "gzip bomb": ({"behaviour": "bomb"}, errors.ResponseTooLarge, "larger than 2 MB"),
+    "endless": ({"behaviour": "endless"}, errors.ResponseTooLarge, "larger than 2 MB"),
+}
+AGAIN: dict[type[YouTubeError], Retry] = {
+    errors.Blocked: Retry.COOL_DOWN,
+    errors.RateLimited: Retry.COOL_DOWN,
+    errors.Refused: Retry.COOL_DOWN,
+    errors.Premiere: Retry.AT_TIME,
+    Unplayable: Retry.LATER,
+    errors.NetworkProblem: Retry.NETWORK,
+    errors.YouTubeChanged: Retry.ONCE,
 }
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_every_condition_is_told_apart(fresh: YouTubeStandIn, name: str) -> None:
-    video, kind, said, retry = CONDITIONS[name]
+    video, kind, said = CONDITIONS[name]
     quick = {"timeout": 0.2} if video.get("behaviour") in {"hang", "drip"} else {}
     error = refused(fresh, options=quick, **video)
     assert type(error) is kind
     assert said in error.message
-    assert error.retry is retry
+    assert error.retry is AGAIN.get(kind, Retry.NEVER)
     assert error.hint
     assert "--cookies" not in error.message
     assert len(error.message) < 400
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name, (_, kind, _, _) in CONDITIONS.items() if issubclass(kind, errors.Blocked)],
+    "name", [name for name, (_, kind, _) in CONDITIONS.items() if issubclass(kind, errors.Blocked)]
 )
 def test_nothing_more_is_asked_after_a_refusal(fresh: YouTubeStandIn, name: str) -> None:
     refused(fresh, **CONDITIONS[name][0])
@@ -664,7 +577,7 @@ def test_the_second_library_s_errors_are_understood_too(
     from transcripts.youtube import extractor  # noqa: PLC0415 - half a second
 
     monkeypatch.setattr(extractor._Client, "extract_info", _stumble)
-    video, kind, _, _ = CONDITIONS[name]
+    video, kind, _ = CONDITIONS[name]
     quick = {"timeout": 0.2} if video.get("behaviour") in {"hang", "drip"} else {}
     assert type(refused(fresh, options=quick, **video)) is kind
 
@@ -861,29 +774,25 @@ def test_what_is_no_proxy_is_said_so_without_repeating_it(proxy: str) -> None:
 
 
 def test_a_playlist_is_listed_in_its_order(fresh: YouTubeStandIn) -> None:
-    listing = YouTube(Options(), adapter=fresh.adapter()).list_videos(
-        parse_target(standin.PLAYLIST)
-    )
+    listing = lists(fresh, standin.PLAYLIST)
     assert (listing.id, listing.title) == (standin.PLAYLIST, "Stand-in Playlist")
     assert listing.video_ids == (standin.MANUAL, standin.AUTO, standin.BRITISH)
 
 
 def test_an_empty_playlist_is_a_list_of_nothing(fresh: YouTubeStandIn) -> None:
-    youtube = YouTube(Options(), adapter=fresh.adapter())
-    assert youtube.list_videos(parse_target(standin.EMPTY_PLAYLIST)).video_ids == ()
+    assert lists(fresh, standin.EMPTY_PLAYLIST).video_ids == ()
 
 
 def test_a_long_list_is_read_page_by_page_and_each_video_once(fresh: YouTubeStandIn) -> None:
     ids = [fresh.add_video(new_id(), channel_id="UCother-channel-00000001").id for _ in range(75)]
     playlist = "PLlong-playlist-000000000000000001"
     fresh.add_playlist(playlist, [*ids, ids[0], "hidden-0001"])
-    youtube = YouTube(Options(), adapter=fresh.adapter())
-    listing = youtube.list_videos(Target("playlist", playlist))
+    listing = lists(fresh, Target("playlist", playlist))
     assert listing.video_ids == tuple(ids)
     assert {name: error.code for name, error in listing.skipped.items()} == {
         "hidden-0001": "private_video"
     }
-    assert youtube.list_videos(Target("playlist", playlist), newest=40).video_ids == tuple(ids[:40])
+    assert lists(fresh, Target("playlist", playlist), newest=40).video_ids == tuple(ids[:40])
 
 
 @pytest.mark.parametrize("name", ["UCbakery-channel-0000001", "@bakery"])
@@ -891,7 +800,7 @@ def test_a_channel_is_listed_by_id_and_by_handle(fresh: YouTubeStandIn, name: st
     channel = "UCbakery-channel-00000001"[:24]
     fresh.add_channel("@bakery", channel, [standin.AUTO, standin.MANUAL], title="The Bakery")
     target = Target("channel", channel if name.startswith("UC") else name)
-    listing = YouTube(Options(), adapter=fresh.adapter()).list_videos(target, newest=1)
+    listing = lists(fresh, target, newest=1)
     assert (listing.id, listing.title) == (channel, "The Bakery")
     assert listing.video_ids == (standin.AUTO,)
 
@@ -912,11 +821,10 @@ def test_a_tab_of_a_channel_lists_its_own_videos(
     tabs["streams"] = [standin.LIVE]
     uploads = [standin.LIVE, standin.AUTO, standin.CODE, standin.MANUAL]
     fresh.add_channel("@tabbed", TABBED, uploads, title="Tabs", tabs=tabs)
-    youtube = YouTube(Options(), adapter=fresh.adapter())
-    listing = youtube.list_videos(parse_target(name + tab))
+    listing = lists(fresh, name + tab)
     assert listing.video_ids == ids
     assert listing.title == f"Tabs - {tab[1:].title()}"
-    assert set(youtube.list_videos(parse_target(name)).video_ids) == set(uploads)
+    assert set(lists(fresh, name).video_ids) == set(uploads)
 
 
 @pytest.mark.parametrize("untitled", [False, True])
@@ -926,7 +834,7 @@ def test_a_tab_that_a_channel_does_not_have_is_said_so(
     monkeypatch.setattr(fresh, "untitled_tabs", untitled)
     fresh.add_channel("@plain", "UCplain-channel-00000001", [standin.MANUAL])
     with pytest.raises(errors.VideoRemoved) as caught:
-        YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target("@plain/shorts"))
+        lists(fresh, "@plain/shorts")
     assert caught.value.message == "This channel has no such tab on YouTube, or no longer."
 
 
@@ -935,7 +843,7 @@ def test_a_tab_that_a_channel_does_not_have_is_said_so(
 )
 def test_a_list_that_does_not_exist_is_said_so(fresh: YouTubeStandIn, written: str) -> None:
     with pytest.raises(errors.VideoRemoved) as caught:
-        YouTube(Options(), adapter=fresh.adapter()).list_videos(parse_target(written))
+        lists(fresh, written)
     assert "not on YouTube" in caught.value.message or "is no channel" in caught.value.message
     assert "video" not in caught.value.message
 
@@ -943,32 +851,21 @@ def test_a_list_that_does_not_exist_is_said_so(fresh: YouTubeStandIn, written: s
 def test_a_blocked_list_is_blocked(fresh: YouTubeStandIn) -> None:
     fresh.blocked = True
     with pytest.raises(errors.Blocked):
-        YouTube(Options(), adapter=fresh.adapter()).list_videos(
-            Target("playlist", standin.PLAYLIST)
-        )
+        lists(fresh, standin.PLAYLIST)
     assert len(fresh.requests) == 1
 
 
 def test_one_video_is_no_list(fresh: YouTubeStandIn) -> None:
     with pytest.raises(InvalidUrl):
-        YouTube(Options(), adapter=fresh.adapter()).list_videos(Target("video", standin.MANUAL))
+        lists(fresh, standin.MANUAL)
 
 
 # Metadata files
 
-FIELDS = [
-    "id",
-    "title",
-    "fulltitle",
-    "duration",
-    "timestamp",
-    "upload_date",
-    "chapters",
-    "tags",
-    "subtitles",
-    "automatic_captions",
-    "live_status",
-]
+FIELDS = (
+    *("id", "title", "fulltitle", "duration", "timestamp", "upload_date", "chapters", "tags"),
+    *("subtitles", "automatic_captions", "live_status"),
+)
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))

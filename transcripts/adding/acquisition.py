@@ -4,35 +4,29 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 
 from transcripts import conf, youtube
 from transcripts.adding import feed_entries, file_import, files, storage
 from transcripts.core import audit, clock, errors
 from transcripts.core.audit import Action
 from transcripts.core.sanitize import clean
-from transcripts.core.work import retry as retry_table
+from transcripts.core.work.models import next_try
 from transcripts.media import files as media
 from transcripts.media import thumbnails
 from transcripts.models import Collection, Feed, Job, JobFile, Video, YouTubeGate, enqueue
-from transcripts.text.timecodes import parse_target
+from transcripts.text.timecodes import parse_target, parse_web_page
 
 PROBE_TURN = timedelta(minutes=1)  # a refused job waits longer: the probe is another one
 LARGE_FILE = 500_000  # bytes
 FILES_NOTE = "{0} files"  # what a job is about; its page translates that
 TRANSCRIPTS_NOTE = "{0} transcripts"
 # Of jobs that wait for the gate.
-GATE_CODES = [
-    error.code
-    for error in (
-        errors.Blocked,
-        errors.RateLimited,
-        errors.Refused,
-        errors.NetworkProblem,
-        errors.GateClosed,
-    )
-]
+GATE_ERRORS = (errors.Blocked, errors.RateLimited, errors.Refused, errors.NetworkProblem)
+GATE_CODES = [error.code for error in (*GATE_ERRORS, errors.GateClosed)]
 
 
 def request(
@@ -46,11 +40,17 @@ def request(
     every_hours: int | None = None,
     by: User | None = None,
 ) -> Job:
-    """Queue a video, playlist or channel; return an unfinished job that does the same instead.
+    """Queue a video, playlist, channel or web page; return an unfinished job that does the same
+    instead. Pages are for ``WEB_PAGE_RUNNER``; without it, only YouTube's addresses are accepted.
 
     Raises ``InvalidUrl``, and ``InvalidInput`` for a translation of unknown language or of a list.
     """
-    target = parse_target(address)
+    try:
+        target = parse_target(address)
+    except errors.NotYouTube:
+        if not settings.WEB_PAGE_RUNNER or "://" not in address:
+            raise
+        return _request_page(collection, parse_web_page(address), language, tags, by)
     if translated and not (language and target.kind == "video"):
         raise errors.InvalidInput(
             "Machine-translated captions can be fetched for a video, in a language that is named.",
@@ -72,6 +72,24 @@ def request(
     with transaction.atomic():
         audit.record(Action.ADD, "feed", target.id, collection=collection)
         return request_feed(feed, by=by, tags=tags)
+
+
+def _request_page(
+    collection: Collection, address: str, language: str, tags: Sequence[str], by: User | None
+) -> Job:
+    job = Job(
+        collection=collection,
+        kind=Job.Kind.PAGE,
+        target=address,
+        language=clean(language, 35),
+        priority=10,
+        created_by=by,
+        tags=storage.clean_tags(tags),
+    )
+    with transaction.atomic():
+        queued, _ = enqueue(job)
+        audit.record(Action.ADD, "page", f"job {queued.pk}", collection=collection)
+        return queued
 
 
 def request_feed(feed: Feed, *, by: User | None = None, tags: Sequence[str] = ()) -> Job:
@@ -102,7 +120,7 @@ def request_files(
     """Queue the import of captions (name, bytes); ``beside`` them lie files that are to play.
 
     The job also tells of other files of the same upload: those that were ``refused``, and those
-    that were ``read`` already (rows of ``job_parts.read_row``). Without captions it has ended.
+    that were ``read`` already (rows of ``jobs.read_row``). Without captions it has ended.
 
     Raises ``InvalidInput`` if no name is that of a transcript and nothing was read,
     ``CaptionsTooLarge``, and ``MediaTooLarge``.
@@ -113,12 +131,16 @@ def request_files(
         raise files.no_transcript()
     for name, data in accepted:
         storage.check_size(name, data)
-    others = len(refused) + len(read)
+    count = len(selected) + len(refused) + len(read)
+    if count > len(selected):
+        about = FILES_NOTE.format(count)
+    else:
+        about = selected[0].name[:200] if count == 1 else TRANSCRIPTS_NOTE.format(count)
     with transaction.atomic():
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,
-            target=_target_of_files([file.name for file in selected], others=others),
+            target=about,
             language=clean(language, 35),
             tags=storage.clean_tags(tags),
             priority=10,
@@ -140,13 +162,6 @@ def request_files(
             job.start()
             job.finish()
     return job
-
-
-def _target_of_files(names: Sequence[str], *, others: int) -> str:
-    """Say which files a job is about: captions, and others of the same upload."""
-    if others:
-        return FILES_NOTE.format(len(names) + others)
-    return names[0][:200] if len(names) == 1 else TRANSCRIPTS_NOTE.format(len(names))
 
 
 def refetch(
@@ -207,29 +222,23 @@ def perform(pk: int) -> Job | None:
         return None
     with job.attempt(Job.objects.due().filter(state=Job.State.QUEUED)) as is_begun:
         if is_begun:
-            _work(job)
+            try:
+                _RUNNERS[job.kind](job)
+            except errors.KnowledgeBaseError as error:
+                _settle(job, error)
     return job
 
 
 def recover_abandoned() -> int:
     """Queue the jobs of killed workers again; return how many."""
-    return sum(_recover(job) for job in Job.objects.abandoned())
-
-
-def _work(job: Job) -> None:
-    try:
-        _RUNNERS[job.kind](job)
-    except errors.KnowledgeBaseError as error:
-        _settle(job, error)
-
-
-def _recover(job: Job) -> bool:
-    with job.hold() as is_held:
-        # Read again under the lock: the job may have ended since it was selected.
-        if not is_held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
-            return False
-        job.postpone()
-        return True
+    recovered = 0
+    for job in Job.objects.abandoned():
+        with job.hold() as is_held:
+            # Read again under the lock: the job may have ended since it was selected.
+            if is_held and Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
+                job.postpone()
+                recovered += 1
+    return recovered
 
 
 def _run_video(job: Job) -> None:
@@ -247,8 +256,10 @@ def _run_video(job: Job) -> None:
         for warning in fetched.warnings:
             job.add_problems({job.target: warning})
         job.finish(video=stored.video)
-        if fetched.partial:
-            _fetch_again_later(job)
+        if fetched.partial:  # a stream: fetch it again when it has gone on
+            same = ("collection", "kind", "target", "language", "translated", "tags", "created_by")
+            later = clock.now() + timedelta(hours=1)
+            enqueue(Job(run_after=later, **{name: getattr(job, name) for name in same}))
 
 
 def _run_feed(job: Job) -> None:
@@ -288,20 +299,24 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
     Job.Kind.VIDEO: _run_video,
     Job.Kind.FEED: _run_feed,
     Job.Kind.FILES: file_import.run,
+    Job.Kind.PAGE: lambda job: import_string(settings.WEB_PAGE_RUNNER)(job),
 }
 
 
 def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     """Queue a job again after an expected error, or end it."""
-    if gate_opens_at := _close_gate(job, error):
+    if job.needs_youtube and (gate_opens_at := _close_gate(job, error)):
         job.postpone(until=gate_opens_at, error=error, counts=False)
         return
-    no_answer = (errors.NetworkProblem, errors.Blocked)
-    if isinstance(error, errors.YouTubeError) and not isinstance(error, no_answer):
+    if isinstance(error, errors.YouTubeError) and not isinstance(error, GATE_ERRORS):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
-    if until := _next_try(job, error):
-        waits = isinstance(error, errors.Premiere) and error.retry_at is not None
-        job.postpone(until=until, error=error, counts=not waits)
+    if isinstance(error, errors.Premiere) and error.retry_at:
+        now, start = clock.now(), datetime.fromtimestamp(error.retry_at, tz=UTC)
+        # A late premiere may never come, so the pauses grow with the delay.
+        begins = max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
+        job.postpone(until=begins, error=error, counts=False)
+    elif until := next_try(error, job.attempts):
+        job.postpone(until=until, error=error)
     else:
         job.fail(error)
 
@@ -319,16 +334,8 @@ def _close_gate(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
         return YouTubeGate.refused(error) + PROBE_TURN
     if error.retry is errors.Retry.NETWORK:
         outage_ends_at = YouTubeGate.unreachable(error)
-        return outage_ends_at if retry_table.next_try(error, job.attempts) else None
+        return outage_ends_at if next_try(error, job.attempts) else None
     return None
-
-
-def _next_try(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
-    if isinstance(error, errors.Premiere) and error.retry_at:
-        now, start = clock.now(), datetime.fromtimestamp(error.retry_at, tz=UTC)
-        # A late premiere may never come, so the pauses grow with the delay.
-        return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
-    return retry_table.next_try(error, job.attempts)
 
 
 def _request_video(
@@ -356,18 +363,3 @@ def _request_video(
         if not is_new:  # it may wait behind the ten thousand videos of a channel
             job.hasten(priority=new.priority, tags=new.tags)
     return job
-
-
-def _fetch_again_later(job: Job) -> None:
-    enqueue(
-        Job(
-            collection=job.collection,
-            kind=job.kind,
-            target=job.target,
-            language=job.language,
-            translated=job.translated,
-            tags=job.tags,
-            created_by=job.created_by,
-            run_after=clock.now() + timedelta(hours=1),
-        )
-    )

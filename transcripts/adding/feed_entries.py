@@ -1,6 +1,6 @@
 """The videos of a playlist or channel, in the order of its list, and what became of each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -78,9 +78,9 @@ def unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
 
 def store(feed: Feed, listing: Listing) -> None:
     """Replace the entries of a feed. If only the newest were listed, older ones follow them."""
-    if feed.newest is None:
-        feed.entries.exclude(youtube_id__in=listing.titles).delete()
     earlier = feed.entries.exclude(youtube_id__in=listing.titles).order_by("position", "pk")
+    if feed.newest is None:
+        earlier.delete()
     titles = {**listing.titles, **dict(earlier.values_list("youtube_id", "title"))}
     refusals = {id: error.message[:200] for id, error in listing.skipped.items()}
     FeedEntry.objects.bulk_create(
@@ -101,13 +101,21 @@ def list_items(scope: Scope, feed: Feed, *, offset: int = 0, limit: int = 100) -
     """Return a page of a feed's list, in its order."""
     entries = feed.entries.order_by("position", "pk")
     rows, following = page_of(entries, offset, limit)
+    ids = [entry.youtube_id for entry in rows]
     own = Video.objects.visible(scope).filter(collection=feed.collection_id)
-    jobs = Job.objects.unfinished().filter(feed=feed, kind=Job.Kind.VIDEO)
+    listed = own.filter(youtube_id__in=ids).defer("description", "chapters")
+    videos = {video.youtube_id: video for video in listed}
+    fetching = Job.objects.filter(kind=Job.Kind.VIDEO)
+    same = fetching.filter(collection=feed.collection_id, target__in=ids)
+    jobs = {job.target: job for job in same.order_by("pk")}
     return FeedPage(
-        items=tuple(_items(scope, feed, rows)),
+        items=tuple(
+            FeedItem(entry=entry, video=videos.get(id), job=jobs.get(id))
+            for id, entry in zip(ids, rows, strict=True)
+        ),
         total=entries.count(),
         stored=entries.filter(Exists(own.filter(youtube_id=OuterRef("youtube_id")))).count(),
-        waiting=jobs.count(),
+        waiting=fetching.unfinished().filter(feed=feed).count(),
         next=following,
     )
 
@@ -118,14 +126,3 @@ def find(feed: Feed, youtube_id: str) -> FeedEntry:
     if entry is None:
         raise NotFound("This video is not in the list.", hint="Reload the page.")
     return entry
-
-
-def _items(scope: Scope, feed: Feed, entries: Sequence[FeedEntry]) -> Iterator[FeedItem]:
-    ids = [entry.youtube_id for entry in entries]
-    own = Video.objects.visible(scope).filter(collection=feed.collection_id, youtube_id__in=ids)
-    videos = {video.youtube_id: video for video in own.defer("description", "chapters")}
-    same = Job.objects.filter(collection=feed.collection_id, kind=Job.Kind.VIDEO, target__in=ids)
-    jobs = {job.target: job for job in same.order_by("pk")}
-    for entry in entries:
-        youtube_id = entry.youtube_id
-        yield FeedItem(entry=entry, video=videos.get(youtube_id), job=jobs.get(youtube_id))

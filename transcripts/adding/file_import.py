@@ -9,9 +9,10 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from transcripts.adding import files, storage
 from transcripts.adding.transcript_rows import StorageChange
-from transcripts.core.errors import CaptionError, InvalidInput, KnowledgeBaseError, UnexpectedError
+from transcripts.captions.caption_errors import CaptionError
+from transcripts.core.errors import InvalidInput, KnowledgeBaseError, UnexpectedError
 from transcripts.media import files as media
-from transcripts.models import Job, JobFile, Video, job_parts
+from transcripts.models import Job, JobFile, Video, jobs
 
 logger = logging.getLogger(__name__)
 
@@ -26,13 +27,13 @@ def tell_of_others(
     """Count the files that were settled before a job began, and keep what became of them."""
     if not (refused or read):
         return
-    problems = [job_parts.problem(name, error) for name, error in refused]
+    problems = [jobs.problem(name, error) for name, error in refused]
     # A file that was refused is no remark, as it is about a sound file whose captions failed.
     job.problems = [
-        {**problem, "code": InvalidInput.code} if problem["code"] in job_parts.WARNINGS else problem
+        {**problem, "code": InvalidInput.code} if problem["code"] in jobs.WARNINGS else problem
         for problem in problems
-    ][: job_parts.MAX_PROBLEMS]
-    job.read = list(read)[: job_parts.MAX_READ]
+    ][: jobs.MAX_PROBLEMS]
+    job.read = list(read)[: jobs.MAX_READ]
     job.done = len(refused) + len(read)
     job.total = selected + job.done
 
@@ -50,7 +51,13 @@ def run(job: Job) -> None:
     job.files.all().delete()
     media.drop(job)
     if job.failure_count and job.failure_count >= job.total:
-        raise _summary_of_problems(job)
+        first, *others = job.problems
+        if others:
+            raise InvalidInput(
+                f"None of the {len(job.problems)} files could be read.",
+                hint="The problems are listed with the job.",
+            )
+        raise InvalidInput(f"{first['name']}: {first['message']}", hint=first["hint"])
     job.finish(video=video if job.total == 1 else None)
 
 
@@ -63,26 +70,19 @@ def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video 
     if upload is None:
         return None
     with transaction.atomic():
-        stored = _store_or_note(job, upload, selected, written)
-        if stored:
-            _note_where(job, selected.name, stored)
+        if stored := _store_or_note(job, upload, selected, written):
+            others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
+            job.add_read(
+                selected.name,
+                video=stored.video,
+                change=stored.change,
+                is_joined=stored.change is StorageChange.ADDED and others.exists(),
+                media=media.hand_over(job, selected.name, stored.video),
+                same_as=stored.same_as,
+            )
         # The alternatives go, too, or the next worker would store a lesser format.
         job.files.filter(name__in=(selected.name, *selected.instead)).delete()
     return stored.video if stored else None
-
-
-def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
-    is_new = stored.change is StorageChange.ADDED
-    others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
-    given = media.hand_over(job, name, stored.video)
-    job.add_read(
-        name,
-        video=stored.video,
-        change=stored.change,
-        is_joined=is_new and others.exists(),
-        media=given,
-        same_as=stored.same_as,
-    )
 
 
 def _store_or_note(
@@ -135,13 +135,3 @@ def _store_best_format(
             with suppress(CaptionError):
                 return store(job.files.get(name=name))
         raise
-
-
-def _summary_of_problems(job: Job) -> KnowledgeBaseError:
-    if len(job.problems) == 1:
-        problem = job.problems[0]
-        return InvalidInput(f"{problem['name']}: {problem['message']}", hint=problem["hint"])
-    return InvalidInput(
-        f"None of the {len(job.problems)} files could be read.",
-        hint="The problems are listed with the job.",
-    )

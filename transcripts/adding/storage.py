@@ -13,17 +13,23 @@ from django.db import transaction
 from transcripts import captions, conf
 from transcripts.adding import files, transcript_rows
 from transcripts.adding.transcript_rows import StorageChange
-from transcripts.captions.caption_errors import CaptionWarning, SameText
+from transcripts.captions.caption_errors import (
+    BadJson,
+    CaptionsTooLarge,
+    CaptionWarning,
+    EmptyCaptions,
+    SameText,
+    UnknownFormat,
+)
 from transcripts.core import audit
 from transcripts.core.audit import Action
-from transcripts.core.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
-from transcripts.core.names import readable
+from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.sanitize import clean
 from transcripts.models import CaptionOrigin, Collection, Transcript, Video
 from transcripts.models.videos import clean_key
 from transcripts.text import tokenizer
 from transcripts.text.cues import Cue
-from transcripts.text.timecodes import is_video_id
+from transcripts.text.timecodes import is_video_id, parse_target
 from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
 
 SIMILAR = 0.5  # share of common words from which two texts are versions of one recording
@@ -52,9 +58,29 @@ class Metadata:
     title: str = ""
     info: VideoInfo | None = None
     youtube_id: str = ""
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
     partial: bool = False
     by: User | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            "title": clean(self.title, 300),
+            "youtube_id": self.youtube_id,
+            "tags": clean_tags(self.tags),
+        }
+        if info := self.info:
+            values |= {
+                "channel": info.channel[:200],
+                "channel_id": info.channel_id[:64],
+                "description": info.description,
+                "duration": info.duration,
+                "published_at": info.published_at,
+                "chapters": [[chapter.start, chapter.title] for chapter in info.chapters],
+                "languages": list(info.languages),
+            }
+        filled = {name: value for name, value in values.items() if value}
+        return {**filled, "partial": self.partial}
 
 
 def add_captions(
@@ -91,7 +117,7 @@ def add_captions(
         title=title or parsed.title or known_title,
         info=video_info,
         youtube_id=known_id or parsed.youtube_id,
-        tags=tuple(tags),
+        tags=tags,
         by=by,
     )
     with transaction.atomic():
@@ -106,42 +132,64 @@ def add_captions(
             settled=settled,
         )
         if not is_recorded:
-            record(collection, stored)
+            _record(stored)
         same = _with_same_text(stored) if stored.change is StorageChange.ADDED else None
     copies = (SameText(str(same), same.key),) if same else ()
     return replace(stored, warnings=copies + parsed.warnings, same_as=same)
 
 
 def add_text(
+    collection: Collection, text: str, *, title: str, key: str = "", **about: Any
+) -> StoredTranscript:
+    """Store a pasted transcript panel or plain text; ``about`` it as of ``add_captions``.
+
+    Raises ``CaptionError``.
+    """
+    name = f"{clean_key(key or title or 'pasted')}.txt"
+    data = text.encode(errors="replace")
+    return add_captions(collection, data, name=name, title=title, key=key, **about)
+
+
+def add_sent(
     collection: Collection,
+    address: str,
     text: str,
     *,
-    title: str,
+    automatic: bool = False,
     language: str = "",
+    title: str = "",
+    channel: str = "",
     tags: Sequence[str] = (),
-    key: str = "",
     by: User | None = None,
 ) -> StoredTranscript:
-    """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
-    name = f"{clean_key(key or title or 'pasted')}.txt"
-    about: dict[str, Any] = {"title": title, "language": language, "tags": tags, "key": key}
-    return add_captions(collection, text.encode(errors="replace"), name=name, by=by, **about)
+    """Store the captions of a YouTube video, with times, that a program sends: somebody's browser
+    had them. They replace only an earlier version of themselves.
 
-
-def change_since(video: Video, moment: datetime) -> StorageChange:
-    """Return what happened to the transcripts of a video since a moment."""
-    times = list(video.transcripts.values_list("created_at", "updated_at"))
-    if any(created >= moment for created, _ in times):
-        return StorageChange.ADDED
-    is_updated = any(updated >= moment for _, updated in times)
-    return StorageChange.UPDATED if is_updated else StorageChange.UNCHANGED
-
-
-def record(collection: Collection, stored: StoredTranscript) -> None:
-    """Tell the audit trail, if anything changed."""
-    if stored.change is not StorageChange.UNCHANGED:
-        action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
-        audit.record(action, "video", stored.video.key, collection=collection)
+    Raises ``InvalidUrl``, ``InvalidInput`` for an address that is no video's, ``CaptionError`` and
+    ``Conflict``.
+    """
+    target = parse_target(address)
+    if target.kind != "video":
+        raise InvalidInput("This is not the address of one video.", hint="Open the video itself.")
+    data = text.encode(errors="replace")
+    check_size(target.id, data)
+    parsed = captions.parse(data)
+    if parsed.format == "txt":
+        raise UnknownFormat(
+            "These captions have no times.", hint="Send a caption file, such as json3 or WebVTT."
+        )
+    fetched = FetchedTranscript(
+        info=VideoInfo(id=target.id, title=clean(title, 300), channel=clean(channel, 200)),
+        language=language,
+        origin="auto" if automatic else "manual",
+        cues=parsed.cues,
+        raw_name=f"{target.id}.{parsed.format}",
+        raw=data,
+    )
+    with transaction.atomic():
+        stored = store_fetched(collection, fetched, tags=tags, by=by, is_trusted=False)
+        _record(stored)
+    return replace(stored, warnings=parsed.warnings)
 
 
 def store_fetched(
@@ -156,18 +204,10 @@ def store_fetched(
     replaces an earlier version of itself. Raises ``Conflict``.
     """
     info = fetched.info
-    metadata = Metadata(
-        key=info.id,
-        info=info,
-        title=info.title,
-        youtube_id=info.id,
-        tags=tuple(tags),
-        partial=fetched.partial,
-        by=by,
-    )
+    about: Any = {"title": info.title, "partial": fetched.partial, "tags": tags, "by": by}
     return _store(
         collection,
-        metadata,
+        Metadata(key=info.id, youtube_id=info.id, info=info, **about),
         cues=fetched.cues,
         language=fetched.language,
         origin=fetched.origin,
@@ -177,17 +217,39 @@ def store_fetched(
     )
 
 
+def change_since(video: Video, moment: datetime) -> StorageChange:
+    """Return what happened to the transcripts of a video since a moment."""
+    times = list(video.transcripts.values_list("created_at", "updated_at"))
+    if any(created >= moment for created, _ in times):
+        return StorageChange.ADDED
+    is_updated = any(updated >= moment for _, updated in times)
+    return StorageChange.UPDATED if is_updated else StorageChange.UNCHANGED
+
+
+def clean_tags(tags: Iterable[str]) -> list[str]:
+    """Return distinct, trimmed tags: at most 50 of at most 100 characters."""
+    return [tag for tag in dict.fromkeys(clean(tag, 100) for tag in tags) if tag][:MAX_TAGS]
+
+
+def check_size(name: str, data: bytes) -> None:
+    """Raise ``CaptionsTooLarge`` for a file beyond the limit."""
+    if len(data) > (limit := conf.max_upload_bytes()):
+        raise CaptionsTooLarge.of(name, len(data), limit=limit)
+
+
+def _record(stored: StoredTranscript) -> None:
+    """Tell the audit trail, if anything changed."""
+    if stored.change is not StorageChange.UNCHANGED:
+        action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
+        audit.record(action, "video", stored.video.key, collection=stored.video.collection)
+
+
 def _with_same_text(stored: StoredTranscript) -> Video | None:
     """Return the first other recording of the collection that has these cues."""
     same = Transcript.objects.with_text(stored.transcript.digest)
     same = same.filter(video__collection=stored.video.collection_id, video__deletion=None)
     first = same.exclude(video=stored.video).order_by("pk").select_related("video").first()
     return first.video if first else None
-
-
-def clean_tags(tags: Iterable[str]) -> list[str]:
-    """Return distinct, trimmed tags: at most 50 of at most 100 characters."""
-    return [tag for tag in dict.fromkeys(clean(tag, 100) for tag in tags) if tag][:MAX_TAGS]
 
 
 def _store(
@@ -211,7 +273,9 @@ def _store(
         light = Transcript.objects.light().select_related("raw")
         old = light.filter(video=video, language=language, origin=origin).first()
         if old is not None:
-            if not is_trusted or _is_other_file(old, raw_name):
+            is_file = old.origin in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO)
+            is_other = is_file and hasattr(old, "raw") and old.raw.name != raw_name
+            if not is_trusted or is_other:
                 _refuse_other_recording(video, old, cues)
             if old.pk in settled:
                 return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
@@ -223,71 +287,45 @@ def _store(
 
 
 def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -> Video:
-    values = _video_values(metadata)
+    """Store the recording. What a person wrote is kept; tags that it is added with join theirs."""
+    values = metadata.columns
     values["duration"] = max(duration, values.get("duration", 0))
-    # The lock keeps concurrent changes from being overwritten.
     # A file may be called by the id of its video, whose hyphens are part of it.
-    title = metadata.key if is_video_id(metadata.key) else readable(metadata.key)
+    title = metadata.key if is_video_id(metadata.key) else files.readable(metadata.key)
     about_new = {"title": title, "added_by": metadata.by, **values}
-    video, created = Video.objects.select_for_update().get_or_create(
+    # The lock keeps concurrent changes from being overwritten.
+    video, is_new = Video.objects.select_for_update().get_or_create(
         collection=collection, key=metadata.key, defaults=about_new
     )
+    if is_new:
+        return video
     values["duration"] = max(values["duration"], video.duration)
-    if not created:
-        values = _without_edited(video, values)
-    new = {name: value for name, value in values.items() if getattr(video, name) != value}
-    if new and not created:
+    if "tags" in values and "tags" in video.edited:
+        values["tags"] = clean_tags([*video.tags, *values["tags"]])
+    new = {
+        name: value
+        for name, value in values.items()
+        if getattr(video, name) != value and (name == "tags" or name not in video.edited)
+    }
+    if new:
         for name, value in new.items():
             setattr(video, name, value)
         video.save(update_fields=[*new, "updated_at"])
     return video
 
 
-def _without_edited(video: Video, values: dict[str, Any]) -> dict[str, Any]:
-    """Keep what a person wrote; tags that something is added with join those."""
-    remaining = {name: value for name, value in values.items() if name not in video.edited}
-    if "tags" in values and "tags" in video.edited:
-        remaining["tags"] = clean_tags([*video.tags, *values["tags"]])
-    return remaining
-
-
-def _video_values(metadata: Metadata) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "title": clean(metadata.title, 300),
-        "youtube_id": metadata.youtube_id,
-        "tags": clean_tags(metadata.tags),
-    }
-    if info := metadata.info:
-        values |= {
-            "channel": info.channel[:200],
-            "channel_id": info.channel_id[:64],
-            "description": info.description,
-            "duration": info.duration,
-            "published_at": info.published_at,
-            "chapters": [[chapter.start, chapter.title] for chapter in info.chapters],
-            "languages": list(info.languages),
-        }
-    return {name: value for name, value in values.items() if value} | {"partial": metadata.partial}
-
-
-def _is_other_file(old: Transcript, raw_name: str) -> bool:
-    is_file = old.origin in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO) and hasattr(old, "raw")
-    return is_file and old.raw.name != raw_name
-
-
 def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue]) -> None:
     """Raise ``Conflict`` if the name stands for another recording, not an earlier version."""
-    before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
+    before, now = (
+        {token for cue in spoken for token in tokenizer.tokenize(cue.text)}
+        for spoken in (captions.from_json(old.cues), cues)
+    )
     if len(before & now) < SIMILAR * min(len(before), len(now)):
         name = old.raw.name if hasattr(old, "raw") else old.language
         raise Conflict(
             f"“{video.key}” already names another recording ({name}).",
             hint="Rename the file, or add it to another collection.",
         )
-
-
-def _vocabulary(cues: Iterable[Cue]) -> set[str]:
-    return {token for cue in cues for token in tokenizer.tokenize(cue.text)}
 
 
 def _read_info(data: bytes) -> VideoInfo:
@@ -298,12 +336,3 @@ def _read_info(data: bytes) -> VideoInfo:
             "The .info.json file next to the captions cannot be read.",
             hint="Leave it out, or download it again.",
         ) from error
-
-
-def check_size(name: str, data: bytes) -> None:
-    """Raise ``CaptionsTooLarge`` for a file beyond the limit."""
-    if len(data) > conf.max_upload_bytes():
-        raise CaptionsTooLarge(
-            f"“{name}” has {len(data):,} bytes; the limit is {conf.max_upload_bytes():,}.",
-            hint="Captions are small. Check that it is the right file.",
-        )

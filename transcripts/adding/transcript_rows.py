@@ -13,8 +13,8 @@ from transcripts import captions, conf
 from transcripts.core import clock
 from transcripts.core.errors import Conflict
 from transcripts.models import RawCaptions, Transcript, TranscriptIndex, Video
-from transcripts.text import bm25, speakers, tokenizer
-from transcripts.text.cues import Cue, group_by_time
+from transcripts.text import bm25, tokenizer
+from transcripts.text.cues import Cue, group_by_time, named, renamed
 
 Row = TypeVar("Row", bound=Model)
 
@@ -34,7 +34,7 @@ def write(
     """
     columns = original = _text_columns(cues)
     if old is not None and old.speaker_names:
-        cues = speakers.named(cues, old.speaker_names)
+        cues = named(cues, old.speaker_names)
         columns = _text_columns(cues)
     # Deferred: the stored word times are read only if these captions have some.
     if (
@@ -87,19 +87,14 @@ def add_full_stops(transcript: Transcript, cues: Sequence[Cue]) -> bool:
     transcript was changed or deleted meanwhile.
     """
     with transaction.atomic():
-        _lock_video(transcript)
+        Video.objects.select_for_update().filter(pk=transcript.video_id).first()
         rows = Transcript.objects.light().select_for_update()
         known = {"digest": transcript.digest, "updated_at": transcript.updated_at}
         old = rows.filter(pk=transcript.pk, **known).first()
         if old is None:
             return False
-        values = _text_columns(cues)
-        for name, value in values.items():
-            setattr(transcript, name, value)
-        transcript.original_digest = old.original_digest or old.digest
-        transcript.has_added_stops = True
-        transcript.save(update_fields=[*values, "original_digest", "has_added_stops"])
-        _index(transcript, cues)
+        original = old.original_digest or old.digest
+        _change(transcript, cues, original_digest=original, has_added_stops=True)
     return True
 
 
@@ -108,16 +103,13 @@ def rename_speaker(transcript: Transcript, speaker: str, name: str) -> None:
     fetched later get the same name. Call it while the transcript is locked.
     """
     stored = captions.from_json(transcript.cues, word_times=transcript.word_times or None)
-    cues = speakers.named(stored, {speaker: name})
-    values = _text_columns(cues) | {
-        "original_digest": transcript.original_digest or transcript.digest,
-        "speaker_names": speakers.renamed(transcript.speaker_names, speaker, name),
-        "updated_at": clock.now(),
-    }
-    for field, value in values.items():
-        setattr(transcript, field, value)
-    transcript.save(update_fields=[*values])
-    _index(transcript, cues)
+    _change(
+        transcript,
+        named(stored, {speaker: name}),
+        original_digest=transcript.original_digest or transcript.digest,
+        speaker_names=renamed(transcript.speaker_names, speaker, name),
+        updated_at=clock.now(),
+    )
 
 
 def correct_language(transcript: Transcript, language: str) -> None:
@@ -131,14 +123,20 @@ def correct_language(transcript: Transcript, language: str) -> None:
 
 
 def lock(transcript: Transcript) -> None:
-    """Lock a transcript until the transaction ends, and read what is stored of it by now."""
-    _lock_video(transcript)
+    """Lock a transcript until the transaction ends, and read what is stored of it by now.
+
+    The video is locked before its rows, as whoever changes or deletes it does.
+    """
+    Video.objects.select_for_update().filter(pk=transcript.video_id).first()
     transcript.refresh_from_db()
 
 
-def _lock_video(transcript: Transcript) -> None:
-    """Lock the video before its rows, as whoever changes or deletes it does."""
-    Video.objects.select_for_update().filter(pk=transcript.video_id).first()
+def _change(transcript: Transcript, cues: Sequence[Cue], **columns: Any) -> None:
+    values = _text_columns(cues) | columns
+    for name, value in values.items():
+        setattr(transcript, name, value)
+    transcript.save(update_fields=[*values])
+    _index(transcript, cues)
 
 
 def _text_columns(cues: Sequence[Cue]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.adding import acquisition
-from transcripts.core.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
+from transcripts.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
 from transcripts.core.views.requests import CallerRequest
 from transcripts.models import Collection, Feed, FeedEntry, Membership
 from transcripts.tasks import dispatch

@@ -14,14 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.adding import acquisition
-from transcripts.core.admin.tables import (
-    QUEUED_AT_ONCE,
-    Bytes,
-    FilledFilter,
-    RecordAdmin,
-    may,
-    words,
-)
+from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, RecordAdmin, may, words
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated
 from transcripts.forms import LanguageField

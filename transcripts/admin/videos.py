@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.adding import acquisition, transcript_rows
-from transcripts.core.admin.tables import (
+from transcripts.admin.tables import (
     PARSED_AT_ONCE,
     QUEUED_AT_ONCE,
     Bytes,

@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import conf
-from transcripts.adding import acquisition, sent_captions, storage
+from transcripts.adding import acquisition, storage
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
@@ -76,9 +76,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     """
     collection = library.target_collection(request.access, body.collection)
     about = body.model_dump(include={"automatic", "language", "title", "channel", "tags"})
-    stored = sent_captions.store(
-        collection, body.url, body.captions, by=request.caller.user, **about
-    )
+    stored = storage.add_sent(collection, body.url, body.captions, by=request.caller.user, **about)
     request.answer["Location"] = f"/api/v1/transcripts/{stored.video.key}"
     return Status(201 if stored.change is StorageChange.ADDED else 200, stored)
 
@@ -87,7 +85,11 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
 @needs(AccessLevel.READ)
 def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
-    jobs = _jobs(request)
+    jobs = (
+        Job.objects.visible(request.access)
+        .select_related("collection", "video")
+        .defer("video__description", "video__chapters", "video__languages")
+    )
     if query.collection:
         jobs = jobs.filter(collection=library.find_collection(request.access, query.collection))
     if query.state:
@@ -220,14 +222,6 @@ def read_transcript(
 def get_youtube(request: Request) -> activity.YouTubeQueue:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     return activity.youtube_queue(request.access)
-
-
-def _jobs(request: Request) -> Any:
-    return (
-        Job.objects.visible(request.access)
-        .select_related("collection", "video")
-        .defer("video__description", "video__chapters", "video__languages")
-    )
 
 
 def queued(request: Request, job: Job) -> Status[Any]:

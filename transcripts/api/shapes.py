@@ -1,32 +1,18 @@
 """Inputs of the operations on transcripts and jobs, and what only they answer."""
 
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Strict,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, StringConstraints, model_validator
 
 from transcripts.core.languages import code_of
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.library import reading as library
 from transcripts.library.exports import TranscriptFormat
-from transcripts.schemas import ProblemOut, SlugOrName, Text
+from transcripts.schemas import CollectionName, Filled, ProblemOut, Text, Title
 from transcripts.text.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
 
 BIGGEST_ID = 2**63 - 1
-
-
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty")
-    return text
 
 
 def _whole(value: Any) -> Any:
@@ -35,10 +21,7 @@ def _whole(value: Any) -> Any:
     return value
 
 
-Filled = Annotated[Text, StringConstraints(min_length=1), AfterValidator(_filled)]
-Id = Annotated[UUID, Strict(False)]  # JSON has no type of its own for it
 Whole = BeforeValidator(_whole)  # of a Literal, which would take true for 1
-Title = Annotated[Text, StringConstraints(max_length=300)]
 Words = Annotated[Text, StringConstraints(max_length=200)]
 Language = Annotated[
     Text,
@@ -55,9 +38,6 @@ Track = Annotated[
             "en; empty: the preferred one."
         )
     ),
-]
-CollectionName = Annotated[
-    SlugOrName, Field(description="The collection's slug or name; empty: the default one.")
 ]
 Tags = Annotated[list[Annotated[Filled, StringConstraints(max_length=60)]], Field(max_length=50)]
 VideoId = Annotated[

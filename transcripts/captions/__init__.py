@@ -1,34 +1,34 @@
 """Read caption files of every common format into cues, and write cues as files.
 
 ``parse`` decides by the content, not by the name, and raises only ``CaptionError``. The cues are
-safe to store and show as text (no NUL, lone surrogates or bidi overrides) but not as HTML.
+safe to store and show as text (no NUL, lone surrogates or bidi overrides) but not as HTML. Word
+times are written apart, because few readers need them; ``parse`` reads a file back without them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Final
 
 from transcripts.captions.builder import Captions
-from transcripts.captions.caption_errors import UnsureEncoding
-from transcripts.captions.encoding import decode, is_marked_or_utf16
-from transcripts.captions.file_names import split_name
-from transcripts.captions.formats import CaptionKind, are_times_dense, sniff
-from transcripts.captions.json_files import read_json
-from transcripts.captions.pasted_text import read_panel, read_plain
-from transcripts.captions.subtitle_files import read_subtitles
-from transcripts.captions.tables import read_table
-from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
-from transcripts.captions.writers import (
-    from_json,
-    to_json,
-    to_srt,
-    to_txt,
-    to_vtt,
-    word_times_to_json,
+from transcripts.captions.caption_errors import (
+    BadEncoding,
+    CaptionError,
+    CaptionsTooLarge,
+    EmptyCaptions,
+    UnsureEncoding,
 )
+from transcripts.captions.encoding import decode, is_marked_or_utf16
+from transcripts.captions.formats import CaptionKind, are_times_dense, sniff, split_name
+from transcripts.captions.json_files import read_json
+from transcripts.captions.json_rows import read_table
+from transcripts.captions.pasted_text import read_panel, read_plain
+from transcripts.captions.speech import escaped, protected
+from transcripts.captions.subtitle_files import read_subtitles
+from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.xml_files import read_xml
-from transcripts.core.errors import BadEncoding, CaptionError, CaptionsTooLarge, EmptyCaptions
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
+from transcripts.text.cues import Cue, Word
 
 __all__ = [
     "MAX_BYTES",
@@ -67,6 +67,8 @@ _reading = told_as(
     hint="Convert them to SRT or WebVTT with another program, and add that.",
 )
 
+Row = list[int | str]
+
 
 @_reading
 def parse(data: bytes, *, name: str = "") -> Captions:
@@ -75,8 +77,7 @@ def parse(data: bytes, *, name: str = "") -> Captions:
     Raises a ``CaptionError`` that names the cause, and nothing else. Time and memory grow linearly
     with the size, which is at most ``MAX_BYTES``.
     """
-    if len(data) > MAX_BYTES:
-        raise _too_large()
+    _check_size(data)
     decoded = decode(data)
     if not decoded.encoding:
         position = decoded.text.index("\ufffd")
@@ -96,8 +97,7 @@ def parse_text(text: str, *, name: str = "") -> Captions:
 
     Raises as ``parse`` does.
     """
-    if len(text) > MAX_BYTES:
-        raise _too_large()
+    _check_size(text)
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise EmptyCaptions(
@@ -124,9 +124,73 @@ def _is_timed(head: bytes) -> bool:
     return kind is not CaptionKind.PLAIN
 
 
-def _too_large() -> CaptionsTooLarge:
-    limit = MAX_BYTES // (1024 * 1024)
-    return CaptionsTooLarge(
-        f"The captions are larger than {limit} MB.",
-        hint="Split the file, or upload plain VTT instead of json3.",
+def _check_size(content: bytes | str) -> None:
+    if len(content) > MAX_BYTES:
+        raise CaptionsTooLarge(
+            f"The captions are larger than {MAX_BYTES // (1024 * 1024)} MB.",
+            hint="Split the file, or upload plain VTT instead of json3.",
+        )
+
+
+def to_json(cues: Sequence[Cue]) -> list[Row]:
+    """Return ``[start, end, text]`` (ms) for each cue, without words."""
+    return [[cue.start, cue.end, cue.text] for cue in cues]
+
+
+def from_json(
+    rows: Sequence[Sequence[int | str]],
+    *,
+    word_times: Sequence[Sequence[Sequence[int | str]] | None] | None = None,
+) -> tuple[Cue, ...]:
+    """Return the cues of ``to_json``, with the words of ``word_times_to_json`` if given.
+
+    The rows are trusted.
+    """
+    return tuple(
+        Cue(
+            int(start),
+            int(end),
+            str(text),
+            tuple(Word(int(moment), str(word)) for moment, word in words or ()),
+        )
+        for (start, end, text), words in zip(rows, word_times or repeat((), len(rows)), strict=True)
     )
+
+
+def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
+    """Return each cue's words as ``[start, text]`` (ms) or None; [] if no cue has word times."""
+    if not any(cue.words for cue in cues):
+        return []
+    return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
+
+
+def to_vtt(cues: Sequence[Cue], *, note: str = "") -> str:
+    """Write WebVTT, with ``&``, ``<`` and ``>`` escaped as it requires; a note is for readers of
+    the file, and stands on one line.
+    """
+    notes = [f"NOTE {note}\n"] if note else []
+    return "\n".join(
+        ["WEBVTT\n", *notes, *(f"{_times(cue, '.')}\n{escaped(cue.text)}\n" for cue in cues)]
+    )
+
+
+def to_srt(cues: Sequence[Cue]) -> str:
+    """Write SubRip. Escape only what would be read as markup: players show the text as it is."""
+    return "\n".join(
+        f"{number}\n{_times(cue, ',')}\n{protected(cue.text)}\n"
+        for number, cue in enumerate(cues, start=1)
+    )
+
+
+def to_txt(cues: Sequence[Cue]) -> str:
+    """Write the text alone, one line per cue."""
+    return "".join(f"{cue.text}\n" for cue in cues)
+
+
+def _times(cue: Cue, mark: str) -> str:
+    clocks = []
+    for moment in (cue.start, cue.end):
+        seconds, part = divmod(moment, 1000)
+        clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        clocks.append(f"{clock}{mark}{part:03}")
+    return " --> ".join(clocks)

@@ -1,17 +1,21 @@
 """Turn cues as a file gives them, in any order and overlap, into cues that follow one another."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, TypedDict, Unpack
 
-from transcripts.captions.caption_errors import CaptionWarning, ClockRestarts, UntimedText
-from transcripts.captions.drafts import CueDraft
-from transcripts.captions.repetition import each_word_once
+from transcripts.captions.caption_errors import (
+    CaptionsTooLarge,
+    CaptionWarning,
+    ClockRestarts,
+    EmptyCaptions,
+    UntimedText,
+)
+from transcripts.captions.drafts import CueDraft, each_word_once
 from transcripts.captions.speech import clean, pieces
-from transcripts.core.errors import CaptionsTooLarge, EmptyCaptions
 from transcripts.text.cues import Cue, Word
 from transcripts.text.timecodes import MAX_SECONDS
 
@@ -102,7 +106,7 @@ def speaking_time(text: str) -> int:
     return max(WORD_TIME, words * WORD_TIME + signs * _SIGN_TIME)
 
 
-def _spoken(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
+def _spoken(drafts: Iterable[CueDraft]) -> Iterator[CueDraft]:
     for draft in drafts:
         if text := clean(draft.text):
             yield draft if text == draft.text else draft._replace(text=text)
@@ -119,12 +123,12 @@ def _parts(drafts: list[CueDraft]) -> list[list[CueDraft]]:
         for position, (before, draft) in enumerate(pairwise(drafts), start=1)
         if draft.start < before.start - _MINUTE
     ]
-    borders = [0, *jumps, len(drafts)]
+    spans = list(pairwise([0, *jumps, len(drafts)]))
     if any(drafts[position].start >= _MINUTE for position in jumps) or any(
-        stop - start < _LEAST_PART for start, stop in pairwise(borders)
+        stop - start < _LEAST_PART for start, stop in spans
     ):
         return [drafts]
-    return [drafts[start:stop] for start, stop in pairwise(borders)]
+    return [drafts[start:stop] for start, stop in spans]
 
 
 def _one_after_another(parts: Iterable[list[CueDraft]]) -> Iterator[list[CueDraft]]:
@@ -132,51 +136,43 @@ def _one_after_another(parts: Iterable[list[CueDraft]]) -> Iterator[list[CueDraf
     offset = 0
     for part in parts:
         ordered = sorted(part, key=attrgetter("start"))
-        yield [_later(draft, offset) for draft in ordered] if offset else ordered
+        yield (
+            ordered
+            if not offset
+            else [
+                CueDraft(
+                    start + offset,
+                    None if end is None else end + offset,
+                    text,
+                    tuple(Word(word.start + offset, word.text) for word in words),
+                )
+                for start, end, text, words in ordered
+            ]
+        )
         if ordered:
             last = ordered[-1]
             length = max((last.end or 0) - last.start, speaking_time(last.text))
             offset += last.start + min(length, _MINUTE)  # an end may be a mistake
 
 
-def _later(draft: CueDraft, offset: int) -> CueDraft:
-    return CueDraft(
-        draft.start + offset,
-        None if draft.end is None else draft.end + offset,
-        draft.text,
-        tuple(Word(word.start + offset, word.text) for word in draft.words),
-    )
-
-
 def _cues(draft: CueDraft, limit: int) -> list[Cue]:
-    end = draft.end
+    """Make a cue that ends by ``limit``, its words in order; of a long text several, which share
+    the time by their lengths and drop the times of words.
+    """
+    start, end, text, words = draft
     if end is None:
-        end = draft.start + max(_LEAST_PAUSE, 2 * speaking_time(draft.text))
-    end = max(draft.start, min(end, limit))
-    if len(draft.text) > MAX_TEXT:
-        return _cut(draft, end)
-    words = _within(draft.words, draft.start, end) if draft.words else ()
-    return [Cue(draft.start, end, draft.text, words)]
-
-
-def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
-    """Bring the times of the words into the cue, and in order."""
-    placed = []
-    for word in words:
-        start = max(start, min(word.start, end))
-        placed.append(word if word.start == start else Word(start, word.text))
-    return tuple(placed)
-
-
-def _cut(draft: CueDraft, end: int) -> list[Cue]:
-    """Divide the time by the length of the parts. Word times are dropped."""
-    parts = pieces(draft.text, MAX_TEXT)
-    total = sum(map(len, parts))
-    borders = [draft.start]
-    position = 0
+        end = start + max(_LEAST_PAUSE, 2 * speaking_time(text))
+    end = max(start, min(end, limit))
+    if len(text) <= MAX_TEXT:
+        placed, moment = [], start
+        for word in words:
+            moment = max(moment, min(word.start, end))
+            placed.append(word if word.start == moment else Word(moment, word.text))
+        return [Cue(start, end, text, tuple(placed))]
+    parts = pieces(text, MAX_TEXT)
+    total, position, cues = sum(map(len, parts)), 0, []
     for part in parts:
-        position += len(part)
-        borders.append(draft.start + (end - draft.start) * position // total)
-    return [
-        Cue(start, stop, part) for (start, stop), part in zip(pairwise(borders), parts, strict=True)
-    ]
+        begin, position = position, position + len(part)
+        first, last = (start + (end - start) * place // total for place in (begin, position))
+        cues.append(Cue(first, last, part))
+    return cues

@@ -1,8 +1,70 @@
-"""Warnings about captions that are stored nevertheless."""
+"""Why captions cannot be read, and warnings about those that are stored nevertheless."""
 
 from typing import Final
 
-from transcripts.core.errors import CaptionError
+from transcripts.core.errors import InvalidInput, TooLarge
+
+
+class CaptionError(InvalidInput):
+    """The caption file cannot be read."""
+
+    code = "bad_captions"
+
+
+class EmptyCaptions(CaptionError):
+    """The file is empty or contains no speech."""
+
+    code = "empty"
+
+
+class UnknownFormat(CaptionError):
+    """The caption format is not supported."""
+
+    code = "unknown_format"
+
+
+class BadEncoding(CaptionError):
+    """The file is not text in a supported encoding."""
+
+    code = "bad_encoding"
+
+
+class LiveChat(CaptionError):
+    """The file contains the chat of a live stream, not its captions."""
+
+    code = "live_chat"
+
+
+class HtmlPage(CaptionError):
+    """The file is a web page, not a caption file."""
+
+    code = "html_page"
+
+
+class BadJson(CaptionError):
+    """The JSON is broken, too deeply nested, or not captions."""
+
+    code = "bad_json"
+
+
+class BadXml(CaptionError):
+    """The XML is broken, hostile, or not captions."""
+
+    code = "bad_xml"
+
+
+class CaptionsTooLarge(CaptionError, TooLarge):
+    """The caption file is above the size limit."""
+
+    code = "too_large"
+
+    @staticmethod
+    def of(name: str, size: int, *, limit: int) -> "CaptionsTooLarge":
+        """Return the error for a file of more bytes than one may have."""
+        return CaptionsTooLarge(
+            f"“{name}” has {size:,} bytes; the limit is {limit:,}.",
+            hint="Captions are small. Check that it is the right file.",
+        )
 
 
 class CaptionWarning(CaptionError):

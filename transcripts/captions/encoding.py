@@ -66,7 +66,10 @@ def _decode_unicode(data: bytes) -> str | None:
     try:
         return _INCREMENTAL_UTF8().decode(data)  # leaves out a last character that was cut off
     except UnicodeDecodeError:
-        return _nearly_utf8(data)
+        lenient = data.decode(errors="replace")
+        broken = lenient.count("\ufffd")
+        beyond_ascii = len(lenient) - len(lenient.encode("ascii", "ignore"))
+        return lenient if beyond_ascii - broken > broken else None
 
 
 def is_marked_or_utf16(head: bytes) -> bool:
@@ -84,14 +87,6 @@ def _unmarked_utf16(data: bytes) -> str | None:
     if even * 5 >= half > 0 and odd * 20 <= half:
         return "utf-16-be"
     return None
-
-
-def _nearly_utf8(data: bytes) -> str | None:
-    """Return UTF-8 text with a few broken bytes as U+FFFD, or None if it is not mostly UTF-8."""
-    lenient = data.decode(errors="replace")
-    broken = lenient.count("\ufffd")
-    beyond_ascii = len(lenient) - len(lenient.encode("ascii", "ignore"))
-    return lenient if beyond_ascii - broken > broken else None
 
 
 def _guess(data: bytes) -> DecodedText:

@@ -1,15 +1,16 @@
-"""Detect the format of a text by its content; the name counts only where that is ambiguous."""
+"""What a caption file is: its format by its content, its id and language by its name."""
 
 import re
 from enum import Enum, auto
 from pathlib import PurePosixPath
 from typing import Final
 
+from transcripts.captions.caption_errors import HtmlPage, UnknownFormat
+from transcripts.captions.json_rows import is_table
 from transcripts.captions.pasted_text import is_panel
+from transcripts.captions.speech import label
 from transcripts.captions.subtitle_files import subtitle_kind
-from transcripts.captions.tables import is_table
 from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
-from transcripts.core.errors import HtmlPage, UnknownFormat
 
 
 class CaptionKind(Enum):
@@ -41,14 +42,41 @@ _TIMED_EXTENSIONS: Final = frozenset(
     {"vtt", "srt", "sbv", "ass", "ssa", "sub", "smi", "sami", "mpl", "lrc"}
 )
 
+_EXTENSION: Final = re.compile(
+    r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt|ass|ssa|sub|smi|sami|mpl|lrc|tsv)$",
+    re.IGNORECASE,
+)
+_MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced|trans[ck]ripts?)$", re.IGNORECASE)
+# yt-dlp appends eleven characters to a named track ("en-eEY6OEpapPo"); "-orig" is the spoken one.
+_LANGUAGE: Final = re.compile(
+    r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$"
+)
+_NO_LANGUAGES: Final = frozenset({"com", "new", "net", "old", "org", "raw", "the", "web", "www"})
+_BRACKETED_ID: Final = re.compile(r"\[([A-Za-z0-9_-]{11})\]$")
+
 
 def sniff(text: str, *, name: str) -> CaptionKind:
-    """Return the format of a text. Raises ``HtmlPage`` and ``UnknownFormat``."""
+    """Return the format of a text by its content; the name counts only where that is ambiguous.
+
+    Raises ``HtmlPage`` and ``UnknownFormat``.
+    """
     start = text[:_HEAD].lstrip()
-    _refuse_foreign(start)
+    element = start  # the first, behind XML's declaration and comments
+    while element.startswith(("<?", "<!--")):
+        element = element.partition("?>" if element.startswith("<?") else "-->")[2].lstrip()
+    if _HTML_START.match(element):
+        raise HtmlPage(
+            "This is a web page, not a caption file.",
+            hint="Download the captions themselves, or paste the transcript panel.",
+        )
+    if start.startswith("%PDF-") or len(_CONTROL.findall(start)) * 10 > len(start):
+        raise UnknownFormat(
+            "This is not text, so it is no caption file.",
+            hint="Known are VTT, SRT, SBV, ASS, json3, srv3, TTML, TXT, TSV, JSON and others.",
+        )
     extension = PurePosixPath(name).suffix.lower().removeprefix(".")
-    kind = _by_start(start) or _by_times(text, extension) or _KIND_BY_EXTENSION.get(extension)
-    if kind is not None:
+    by_content = _by_start(start, element) or _by_times(text, extension)
+    if kind := by_content or _KIND_BY_EXTENSION.get(extension):
         return kind
     if is_panel(text):
         return CaptionKind.PANEL
@@ -66,33 +94,32 @@ def are_times_dense(text: str) -> bool:
     return times * _LINES_A_CUE > text.count("\n")
 
 
-def _refuse_foreign(start: str) -> None:
-    if _HTML_START.match(_after_prolog(start)):
-        raise HtmlPage(
-            "This is a web page, not a caption file.",
-            hint="Download the captions themselves, or paste the transcript panel.",
-        )
-    if start.startswith("%PDF-") or len(_CONTROL.findall(start)) * 10 > len(start):
-        raise UnknownFormat(
-            "This is not text, so it is no caption file.",
-            hint="Known are VTT, SRT, SBV, ASS, json3, srv3, TTML, TXT, TSV, JSON and others.",
-        )
+def split_name(name: str) -> tuple[str, str]:
+    """Split a file name into an id and a language ("" if it has none).
+
+    yt-dlp's ``Title [dQw4w9WgXcQ].en-GB.vtt`` gives the video's id. Otherwise the id is the name
+    without folder, extension, language, and what is no name, such as ``.auto``.
+    """
+    stem = _without(_MARKER, _without(_EXTENSION, PurePosixPath(name.replace("\\", "/")).name))
+    match, language = _LANGUAGE.search(stem), ""
+    if match and match.start() > 0 and match[1] not in _NO_LANGUAGES:
+        stem, language = _without(_MARKER, stem[: match.start()]), match[1]
+    bracketed = _BRACKETED_ID.search(stem.rstrip())
+    return (bracketed[1] if bracketed else label(stem)), language
 
 
-def _after_prolog(start: str) -> str:
-    """Step over XML's declaration and comments, to the first element."""
-    while start.startswith(("<?", "<!--")):
-        _, _, start = start.partition("?>" if start.startswith("<?") else "-->")
-        start = start.lstrip()
-    return start
+def _without(suffix: re.Pattern[str], name: str) -> str:
+    """Remove the suffix, unless nothing would remain."""
+    match = suffix.search(name)
+    return name[: match.start()] if match and match.start() > 0 else name
 
 
-def _by_start(start: str) -> CaptionKind | None:
+def _by_start(start: str, element: str) -> CaptionKind | None:
     if start.startswith("WEBVTT"):
         return CaptionKind.VTT
     if _JSON_START.match(start):
         return CaptionKind.JSON
-    if _XML_START.match(start) or _XML_START.match(_after_prolog(start)):
+    if _XML_START.match(start) or _XML_START.match(element):
         return CaptionKind.XML
     if subtitle_kind(start):
         return CaptionKind.SUBTITLES

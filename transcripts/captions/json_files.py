@@ -2,21 +2,20 @@
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from transcripts.captions.builder import AboutCaptions, Captions, settle
+from transcripts.captions.caption_errors import BadJson, LiveChat
 from transcripts.captions.drafts import UNTIMED, CueDraft, words_at
 from transcripts.captions.json_rows import drafts_of, language_of
 from transcripts.captions.speech import clean, label, language_tag
-from transcripts.core.errors import BadJson, LiveChat
 from transcripts.text.cues import Word
 from transcripts.text.timecodes import is_video_id
 
 _CHAT: Final = re.compile(
     r'"(?:replayChatItemAction|addChatItemAction|liveChatTextMessageRenderer)"\s*:'
 )
-_BLANK: Final = re.compile(r"\s*")
+_FILLED: Final = re.compile(r"\S")
 _CHAT_WITHIN: Final = 65_536  # characters
 _LARGEST: Final = 10**12
 
@@ -41,19 +40,21 @@ def read_json(text: str) -> Captions:
             "This JSON contains no captions.",
             hint="Supported are json3, and rows of text with their times, in any names.",
         )
-    return settle(drafts, format="json", **_described(content))
+    about = AboutCaptions(language=language_tag(language_of(content)))
+    if isinstance(content, dict) and "cues" in content:
+        id = content.get("youtube_id")
+        about["youtube_id"] = id if is_video_id(id) else ""
+        about["id"], about["title"] = label(content.get("id")), label(content.get("title"))
+    return settle(drafts, format="json", **about)
 
 
-def _load(text: str) -> object:
+def _load(text: str) -> Any:
     """Return what the text says; a list, if several values follow one another."""
-    decoder = json.JSONDecoder()
-    values: list[object] = []
-    position = 0
+    decoder, position, values = json.JSONDecoder(), 0, []
     try:
-        while position < len(text):
-            value, position = decoder.raw_decode(text, position)
+        while filled := _FILLED.search(text, position):
+            value, position = decoder.raw_decode(text, filled.start())
             values.append(value)
-            position = _BLANK.match(text, position).end()  # type: ignore[union-attr]
     except RecursionError:
         raise BadJson("This JSON is nested too deeply.") from None
     except ValueError as error:
@@ -64,24 +65,13 @@ def _load(text: str) -> object:
     return values[0] if len(values) == 1 else values
 
 
-def _described(content: object) -> AboutCaptions:
-    language = language_tag(language_of(content))
-    if not isinstance(content, dict) or "cues" not in content:
-        return AboutCaptions(language=language)
-    youtube_id = content.get("youtube_id")
-    return AboutCaptions(
-        language=language,
-        id=label(content.get("id")),
-        title=label(content.get("title")),
-        youtube_id=youtube_id if is_video_id(youtube_id) else "",
-    )
-
-
 def _event_draft(event: object) -> CueDraft | None:
-    """Return a draft. An event stays on screen during the next; a line break has no text."""
+    """Return a draft. An event stays on screen during the next; a line break has no text.
+
+    Manual tracks have neither offsets nor confidences of words, only lines.
+    """
     if not isinstance(event, dict) or not isinstance(listed := event.get("segs"), list):
         return None
-    start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
     segments = [
         segment
         for segment in listed
@@ -90,21 +80,16 @@ def _event_draft(event: object) -> CueDraft | None:
     if not segments:
         return None
     text = "".join(segment["utf8"] for segment in segments)
+    start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
     if start is None:
         return CueDraft(UNTIMED, None, text)
-    end = None if duration is None else int(start + duration)
-    return CueDraft(int(start), end, text, _words(segments, int(start)))
-
-
-def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...]:
-    """Return the timed words. Manual tracks have neither offsets nor confidences, only lines."""
-    if not any("tOffsetMs" in segment or "acAsrConf" in segment for segment in segments):
-        return ()
     words: list[Word] = []
-    for segment in segments:
-        moment = start + int(_number(segment.get("tOffsetMs")) or 0)
-        words += words_at(moment, clean(str(segment["utf8"])))
-    return tuple(words)
+    if any("tOffsetMs" in segment or "acAsrConf" in segment for segment in segments):
+        for segment in segments:
+            moment = int(start) + int(_number(segment.get("tOffsetMs")) or 0)
+            words += words_at(moment, clean(segment["utf8"]))
+    end = None if duration is None else int(start + duration)
+    return CueDraft(int(start), end, text, tuple(words))
 
 
 def _number(value: object) -> float | None:

@@ -1,21 +1,22 @@
-"""Timed text in JSON, found by its structure: rows with text and times, whatever they are called.
+"""Timed text in JSON and tables, found by its structure: rows with text and times, in any names.
 
 Recognisers write passages, words or both, at any depth, in seconds, milliseconds or ticks of 100
 ns. Of several lists that say the same, the one with passages, speakers and more parts is read, and
-gets the times of the words from another.
+gets the times of the words from another. Tables have rows of start, end and text between tabs or
+commas, under their names.
 """
 
+import csv
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from transcripts.captions.builder import WORD_TIME, speaking_time
-from transcripts.captions.drafts import UNTIMED, CueDraft
-from transcripts.captions.speech import clean
-from transcripts.captions.time_marks import milliseconds
-from transcripts.captions.voices import Voices, name_of
+from transcripts.captions.builder import WORD_TIME, Captions, settle, speaking_time
+from transcripts.captions.caption_errors import CaptionError
+from transcripts.captions.drafts import UNTIMED, CueDraft, milliseconds
+from transcripts.captions.speech import Voices, clean, name_of
 from transcripts.text.cues import Word
 
 # Names without "_", in lower case; the first that a row has counts.
@@ -45,6 +46,15 @@ _ALIKE: Final = 0.8  # of the letters of the longest list
 _SIGN: Final = "[\u3040-\u30ff\u3400-\u9fff]"
 _NEEDLESS: Final = re.compile(rf" (?=[,.;:!?…]+(?:\s|$))|(?<={_SIGN}) (?={_SIGN})")
 
+_STARTS_OF_TABLES: Final = frozenset(
+    {"start", "begin", "start_time", "starttime", "start time", "from"}
+)
+_TEXTS_OF_TABLES: Final = frozenset(
+    {"text", "transcript", "sentence", "content", "caption", "body"}
+)
+_HEAD: Final = 1_000  # characters of the line of names
+_MOST: Final = 100_000  # characters of a cell
+
 
 class _Time(NamedTuple):
     value: float
@@ -65,6 +75,36 @@ class _Passage(NamedTuple):
     end: int | None
     text: str
     speaker: str
+
+
+def is_table(text: str) -> bool:
+    """Return whether the first line names columns of times and text."""
+    head, mark = _head(text)
+    names = {name.strip().strip('"').strip().lower() for name in head.split(mark)}
+    return not names.isdisjoint(_STARTS_OF_TABLES) and not names.isdisjoint(_TEXTS_OF_TABLES)
+
+
+def read_table(text: str) -> Captions:
+    """Read the rows, in seconds, milliseconds or as clock times. Raises ``CaptionError``."""
+    csv.field_size_limit(_MOST)
+    mark = _head(text)[1]
+    # Between tabs, quotation marks are text.
+    quoting: Any = {"quoting": csv.QUOTE_NONE, "quotechar": None} if mark == "\t" else {}
+    table = csv.DictReader(text.lstrip().splitlines(keepends=True), delimiter=mark, **quoting)
+    try:
+        rows = [
+            {(name or "").strip().replace(" ", "_"): value for name, value in row.items() if name}
+            for row in table
+        ]
+    except csv.Error as error:
+        raise CaptionError(f"This table cannot be read: {error}.") from None
+    return settle(drafts_of(rows), format="tsv")
+
+
+def _head(text: str) -> tuple[str, str]:
+    """Return the first line, and what stands between its cells."""
+    head = text.lstrip()[:_HEAD].partition("\n")[0]
+    return head, max("\t,;", key=head.count)
 
 
 def drafts_of(content: object) -> list[CueDraft]:
@@ -116,8 +156,16 @@ def _drafts(spoken: Sequence[_Passage], words: Sequence[_Passage]) -> list[CueDr
 
 
 def _rows(content: object) -> Iterator[_Row]:
-    """Yield all that has text, with who speaks there or around it."""
-    names = _names(content)
+    """Yield all that has text, with who speaks there or around it: by the names that stand apart,
+    or by the number or mark itself.
+    """
+    listed = content.get("speakers") if isinstance(content, dict) else None
+    people = [person for person in listed or () if isinstance(person, dict)]
+    names = {
+        str(person.get("id")): name_of(person["name"])
+        for person in people
+        if isinstance(person.get("name"), str)
+    }
     waiting: list[tuple[object, str, str]] = [(content, "", "")]
     while waiting:
         node, path, speaker = waiting.pop()
@@ -135,17 +183,6 @@ def _rows(content: object) -> Iterator[_Row]:
             for name, value in reversed(node.items()):
                 is_choice = _fold(name) in _CHOICES and isinstance(value, list)
                 waiting.append((value[:1] if is_choice else value, f"{path}/{name}", speaker))
-
-
-def _names(content: object) -> dict[str, str]:
-    """Return the names that stand apart, by the number or mark of who speaks."""
-    listed = content.get("speakers") if isinstance(content, dict) else None
-    people = [person for person in listed or () if isinstance(person, dict)]
-    return {
-        str(person.get("id")): name_of(person["name"])
-        for person in people
-        if isinstance(person.get("name"), str)
-    }
 
 
 def _fold(name: object) -> str:
@@ -187,12 +224,9 @@ def _times(row: Mapping[str, Any]) -> tuple[_Time | None, _Time | None]:
 
 
 def _time(row: Mapping[str, Any], names: Iterable[str]) -> _Time | None:
-    for name in names:
-        for suffix in _MILLISECONDS:
-            key = name + suffix
-            if (time := _parsed(row.get(key), _UNITS.get(suffix, 0.0))) is not None:
-                return time
-    return None
+    keys = ((name + suffix, suffix) for name in names for suffix in _MILLISECONDS)
+    times = (_parsed(row.get(key), _UNITS.get(suffix, 0.0)) for key, suffix in keys)
+    return next((time for time in times if time is not None), None)
 
 
 def _parsed(value: object, unit: float = 0.0) -> _Time | None:
@@ -235,7 +269,15 @@ def _are_words(rows: Sequence[_Row]) -> bool:
 
 
 def _placed(rows: Sequence[_Row]) -> list[_Passage]:
-    usual = _unit(rows)
+    """Return rows in ms. The unit of plain numbers is told by how long words would last."""
+    unsaid = [row for row in rows if row.start and not row.start.unit]
+    words = sum(speaking_time(row.text) / WORD_TIME for row in unsaid)
+    lengths = [row.end.value - row.start.value for row in unsaid if row.start and row.end]
+    if not lengths and len(unsaid) > 1:
+        starts = [row.start.value for row in unsaid if row.start]
+        lengths = [max(starts) - min(starts)]
+    a_word = sum(lengths) / words if words else 0.0
+    usual = _SECOND if a_word < _UNHURRIED else 1.0 if a_word < _UNHURRIED * _SECOND else 1e-4
     return [
         _Passage(
             UNTIMED if row.start is None else round(row.start.value * (row.start.unit or usual)),
@@ -245,20 +287,6 @@ def _placed(rows: Sequence[_Row]) -> list[_Passage]:
         )
         for row in rows
     ]
-
-
-def _unit(rows: Iterable[_Row]) -> float:
-    """Return the unit of plain numbers in ms, by how long words would last."""
-    rows = [row for row in rows if row.start and not row.start.unit]
-    words = sum(speaking_time(row.text) / WORD_TIME for row in rows)
-    lengths = [row.end.value - row.start.value for row in rows if row.start and row.end]
-    if not lengths and len(rows) > 1:
-        starts = [row.start.value for row in rows if row.start]
-        lengths = [max(starts) - min(starts)]
-    a_word = sum(lengths) / words if words else 0.0
-    if a_word < _UNHURRIED:
-        return _SECOND
-    return 1.0 if a_word < _UNHURRIED * _SECOND else 1e-4
 
 
 def _joined_parts(words: Sequence[_Passage]) -> list[_Passage]:
@@ -284,20 +312,15 @@ def _joined_parts(words: Sequence[_Passage]) -> list[_Passage]:
 def _gathered(words: Sequence[_Passage]) -> Iterator[_Passage]:
     """Make passages of words: to the end of a sentence, a pause, or another voice."""
     part: list[_Passage] = []
-    for word in words:
-        if part and (
-            word.speaker != part[-1].speaker
-            or part[-1].text.endswith(_SENTENCE_END)
-            or word.start - (part[-1].end or part[-1].start) > _PAUSE
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        part.append(word)
+        if (
+            following is None
+            or following.speaker != word.speaker
+            or word.text.endswith(_SENTENCE_END)
+            or following.start - (word.end or word.start) > _PAUSE
             or sum(len(said.text) + 1 for said in part) > _LONG
         ):
-            yield _passage(part)
+            text = _NEEDLESS.sub("", " ".join(said.text for said in part))
+            yield _Passage(part[0].start, word.end, text, word.speaker)
             part = []
-        part.append(word)
-    if part:
-        yield _passage(part)
-
-
-def _passage(words: Sequence[_Passage]) -> _Passage:
-    text = _NEEDLESS.sub("", " ".join(word.text for word in words))
-    return _Passage(words[0].start, words[-1].end, text, words[0].speaker)

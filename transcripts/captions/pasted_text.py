@@ -14,12 +14,20 @@ from transcripts.captions.builder import (
     settle,
     speaking_time,
 )
-from transcripts.captions.drafts import UNTIMED, CueDraft
-from transcripts.captions.speech import clean, label, lines, pieces, plain
-from transcripts.captions.time_marks import ARROW, SECONDS, UNITS, milliseconds
+from transcripts.captions.caption_errors import CaptionsTooLarge
+from transcripts.captions.drafts import ARROW, SECONDS, UNITS, UNTIMED, CueDraft, milliseconds
+from transcripts.captions.speech import (
+    Voices,
+    are_names,
+    clean,
+    is_name,
+    label,
+    lines,
+    name_of,
+    pieces,
+    plain,
+)
 from transcripts.captions.timed_text import word_times
-from transcripts.captions.voices import Voices, are_names, is_name, name_of
-from transcripts.core.errors import CaptionsTooLarge
 
 _TIME: Final = (  # two digits of seconds: "2:1" is a ratio
     r"(?:(?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9](?:[.,][0-9]{1,9})?(?!:?[0-9])"
@@ -42,6 +50,9 @@ _LYRICS: Final = re.compile(r"\[(#|[a-z]{2,8}):([^\]]*)\]")  # what LRC says of 
 _DIGIT: Final = re.compile("[0-9]")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _HEAD: Final = 65_536  # characters
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
+# Characters; an automatic transcript without punctuation has no other boundaries.
+_MAX_PIECE: Final = 240
 _MAX_READ_OUT: Final = 80  # characters
 
 
@@ -110,7 +121,9 @@ def read_panel(text: str) -> Captions:
 def _rows(text: str) -> tuple[list[str], list[_Row]]:
     before: list[str] = []
     rows: list[_Row] = []
-    for line in map(_tidy, lines(text)):
+    for written in lines(text):
+        # Tabs stand between times and text.
+        line = "\t".join(map(clean, written.split("\t"))).strip()
         marked = list(_marked(line))
         rows += marked
         if len(rows) > MAX_CUES:
@@ -118,11 +131,6 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
         if not marked:
             (rows[-1].lines if rows else before).append(line)
     return before, rows
-
-
-def _tidy(line: str) -> str:
-    """Clean a line, but keep the tabs between times and text."""
-    return "\t".join(map(clean, line.split("\t"))).strip()
 
 
 def _marked(line: str) -> Iterator[_Row]:
@@ -197,17 +205,18 @@ def _has_one_line_a_row(rows: Sequence[_Row]) -> bool:
     return len(rows) > 1 and single * 3 >= len(rows) * 2
 
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
-# Characters; an automatic transcript without punctuation has no other boundaries.
-_MAX_PIECE: Final = 240
-
-
 def read_plain(text: str) -> Captions:
     """Make each sentence or line a cue, as if spoken from 0 at about 150 words a minute.
 
     The times only order the text. Speak faster if it would last beyond 72 h.
     """
-    sentences = (piece for line in lines(text) for piece in _sentences(clean(line)))
+    sentences = (
+        piece
+        for line in lines(text)
+        for part in pieces(clean(line), MAX_TEXT)  # part by part: it may be the whole file
+        for sentence in _SENTENCE_END.split(part)
+        for piece in pieces(sentence, _MAX_PIECE)
+    )
     first = list(islice(sentences, MAX_CUES + 1))
     lengths = [speaking_time(piece) for piece in first]
     total = sum(lengths)
@@ -217,10 +226,3 @@ def read_plain(text: str) -> Captions:
         start, position = position, position + length
         drafts.append(CueDraft(start * longest // total, position * longest // total, piece))
     return settle(drafts, format="txt")
-
-
-def _sentences(line: str) -> Iterator[str]:
-    """Split a line part by part: it may be the whole file."""
-    for part in pieces(line, MAX_TEXT):
-        for sentence in _SENTENCE_END.split(part):
-            yield from pieces(sentence, _MAX_PIECE)

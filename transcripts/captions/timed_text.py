@@ -7,16 +7,30 @@ from itertools import accumulate, takewhile
 from typing import Final
 
 from transcripts.captions.builder import Captions, settle
-from transcripts.captions.drafts import UNTIMED, CueDraft, words_at
-from transcripts.captions.repetition import Screen, carried_lines
-from transcripts.captions.speech import label, language_tag, plain
+from transcripts.captions.drafts import (
+    ARROW,
+    CLOCK,
+    UNTIMED,
+    CueDraft,
+    Screen,
+    carried_lines,
+    milliseconds,
+    words_at,
+)
+from transcripts.captions.speech import (
+    Voices,
+    are_names,
+    is_name,
+    label,
+    language_tag,
+    name_of,
+    plain,
+)
 from transcripts.captions.speech import lines as split_lines
-from transcripts.captions.time_marks import ARROW, CLOCK, milliseconds
-from transcripts.captions.voices import Voices, are_names, is_name, name_of
 from transcripts.text.cues import Word
 
-ARROW_LINE: Final = re.compile(
-    rf"^[ \t]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\r]|$)[ \t]*(.*)$", re.MULTILINE
+ARROW_LINE: Final = re.compile(  # settings may stand directly behind the times
+    rf"^[ \t\f]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\f\r]|$|[a-z]+:)[ \t\f]*(.*)$", re.MULTILINE
 )
 COMMA_LINE: Final = re.compile(rf"^[ \t]*({CLOCK})[ \t]*,[ \t]*({CLOCK})[ \t]*()\r?$", re.MULTILINE)
 _NEARLY_TIME: Final = re.compile(r"[\d.,]*:[\d:.,]*")
@@ -50,10 +64,13 @@ def read_vtt(text: str) -> Captions:
     The names of voices (``<v Ada>``) stand before what these say.
     """
     lines = split_lines(text.lstrip())
-    drafts = _drafts(_blocks(lines, ARROW_LINE, is_vtt=True))
-    title = label(_header_value(lines, _HEADER_TITLE))
-    language = language_tag(_header_value(lines, _HEADER_LANGUAGE))
-    return settle(drafts, format="vtt", title=title, language=language)
+    header = list(takewhile(bool, lines)) if lines[0].startswith("WEBVTT") else []
+    title, language = (
+        next((match[1] for line in header if (match := pattern.match(line))), "")
+        for pattern in (_HEADER_TITLE, _HEADER_LANGUAGE)
+    )
+    drafts = _drafts(_blocks(lines, ARROW_LINE, is_vtt=True, header=len(header)))
+    return settle(drafts, format="vtt", title=label(title), language=language_tag(language))
 
 
 def read_srt(text: str) -> Captions:
@@ -66,27 +83,24 @@ def read_sbv(text: str) -> Captions:
     return settle(_drafts(_blocks(split_lines(text), COMMA_LINE)), format="sbv")
 
 
-def _header_value(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
-    """Return what the header, down to the first empty line, says of itself; "" if nothing."""
-    header = takewhile(bool, lines) if lines[0].startswith("WEBVTT") else ()
-    return next((match[1] for line in header if (match := pattern.match(line))), "")
-
-
-def _blocks(lines: Sequence[str], timing: re.Pattern[str], *, is_vtt: bool = False) -> list[_Block]:
+def _blocks(
+    lines: Sequence[str], timing: re.Pattern[str], *, is_vtt: bool = False, header: int = 0
+) -> list[_Block]:
     """Split into cues at empty lines. A blank line belongs to its cue.
 
     An empty line directly below the times was a blank line that an editor stripped. Words without
-    times are untimed in WebVTT, as its standard has it, and belong to the cue above elsewhere.
+    times are untimed in WebVTT, as its standard has it, and belong to the cue above elsewhere;
+    above all times they are untimed, too, but for the first lines, of the header.
     """
+    gaps = [True, *(not line for line in lines)]  # whether a line follows one
     begun = [
-        _begun(line, timing, is_apart=_follows_gap(lines, position))
-        for position, line in enumerate(lines)
+        _begun(line, timing, is_apart=is_apart) if ":" in line else None
+        for line, is_apart in zip(lines, gaps, strict=False)
     ]
-    labels = _label_positions(lines, begun)
+    labels = _label_positions(lines, begun, gaps)
     blocks: list[_Block] = []
     is_open = in_comment = False
-    for position, line in enumerate(lines):
-        is_apart = _follows_gap(lines, position)
+    for position, (line, is_apart) in enumerate(zip(lines, gaps, strict=False)):
         if (block := begun[position]) is not None:
             blocks.append(block)
             is_open, in_comment = True, False
@@ -95,20 +109,16 @@ def _blocks(lines: Sequence[str], timing: re.Pattern[str], *, is_vtt: bool = Fal
             is_open = is_open and not (blocks[-1].lines and is_vtt)
         elif is_vtt and is_apart and _COMMENT.match(line):
             is_open, in_comment = False, True
-        elif position in labels or (is_apart and _is_number(line)):
+        elif position in labels:
             is_open = is_open and not is_apart
-        elif blocks:
-            is_open = _add_line(blocks, line, is_open=is_open, is_vtt=is_vtt)
+        elif blocks or position >= header:
+            is_lone = is_apart and _is_number(line)
+            if is_open and not (is_lone or _is_broken(line) or (is_vtt and "-->" in line)):
+                blocks[-1].lines.append(line)
+            else:
+                blocks.append(_Block(UNTIMED, None, [] if _is_broken(line) else [line]))
+            is_open = True
     return blocks
-
-
-def _add_line(blocks: list[_Block], line: str, *, is_open: bool, is_vtt: bool) -> bool:
-    """Add a line to the last cue, or to a new one without times. Return that it is open."""
-    if is_open and not (_is_broken(line) or (is_vtt and "-->" in line)):
-        blocks[-1].lines.append(line)
-    else:
-        blocks.append(_Block(UNTIMED, None, [] if _is_broken(line) else [line]))
-    return True
 
 
 def _begun(line: str, timing: re.Pattern[str], *, is_apart: bool) -> _Block | None:
@@ -129,28 +139,38 @@ def _is_broken(line: str) -> bool:
     return any(map(_NEARLY_TIME.fullmatch, sides))
 
 
-def _label_positions(lines: Sequence[str], times: Sequence[_Block | None]) -> set[int]:
+def _label_positions(
+    lines: Sequence[str], times: Sequence[_Block | None], gaps: Sequence[bool]
+) -> set[int]:
     """Return the positions of cue numbers and names: directly above times, and either after an
-    empty line or, where cues are numbered, a number, or with an arrow, which no text has.
+    empty line or, where cues are numbered, a number, or with an arrow, which no text has. A number
+    that stands alone may have empty lines below it, and broken times.
     """
     timed = [position for position, block in enumerate(times) if block is not None]
     above = [position - 1 for position in timed if position > 0 and times[position - 1] is None]
     is_numbered = bool(above) and above[0] < timed[0] and _is_number(lines[above[0]])
-    return {
+    labels = {
         position
         for position in above
-        if _follows_gap(lines, position)
+        if gaps[position]
         or (is_numbered and _is_number(lines[position]))
         or "-->" in lines[position]
     }
+    broken = (
+        position - 1
+        for position, line in enumerate(lines)
+        if position and "-->" in line and _is_broken(line)
+    )
+    for position in (*above, *broken):
+        while position > 0 and not lines[position]:
+            position -= 1
+        if gaps[position] and _is_number(lines[position]):
+            labels.add(position)
+    return labels
 
 
 def _is_number(line: str) -> bool:
     return line.strip().isdecimal()
-
-
-def _follows_gap(lines: Sequence[str], position: int) -> bool:
-    return position == 0 or not lines[position - 1]
 
 
 def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
@@ -173,8 +193,13 @@ def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
         else:
             text = voices.labelled(name, " ".join(screen.lines[carried:]))
             drafts.append(CueDraft(block.start, block.end, text, word_times(lines, block.start)))
-    if any(draft.words for draft in drafts):
-        drafts = [*map(_with_lone_word, drafts)]
+    if any(draft.words for draft in drafts):  # in files that time words, a lone one has its cue's
+        drafts = [
+            draft._replace(words=tuple(words_at(draft.start, draft.text)))
+            if not draft.words and len(draft.text.split()) == 1
+            else draft
+            for draft in drafts
+        ]
     return drafts + untimed
 
 
@@ -213,9 +238,3 @@ def word_times(lines: Sequence[str], start: int) -> tuple[Word, ...]:
             moment = milliseconds(time) or 0
             words += words_at(moment, plain(said))
     return tuple(words)
-
-
-def _with_lone_word(draft: CueDraft) -> CueDraft:
-    """Give a line of one word the time of its cue, as in files that time words."""
-    words = words_at(draft.start, draft.text)
-    return draft._replace(words=tuple(words)) if len(words) == 1 and not draft.words else draft

@@ -131,8 +131,16 @@ class Listener:
         pause = PAUSE_SECONDS
         while True:
             try:
+                # Django's parameters, without those of its synchronous connections.
+                own = ("cursor_factory", "context", "prepare_threshold")
+                given = connection.get_connection_params().items()
+                parameters: dict[str, Any] = {
+                    "connect_timeout": int(ANSWER_SECONDS),
+                    "application_name": NAME,
+                    **{name: value for name, value in given if name not in own},
+                }
                 async with await psycopg.AsyncConnection.connect(
-                    **_parameters(), autocommit=True
+                    **parameters, autocommit=True
                 ) as connected:
                     await connected.execute(f"LISTEN {CHANNEL}")
                     while await self._hears_itself(connected):
@@ -174,14 +182,3 @@ def end_all() -> None:
 
 
 _listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, Listener]" = WeakKeyDictionary()
-
-
-def _parameters() -> dict[str, Any]:
-    """Return Django's connection parameters, without those of its synchronous connections."""
-    parameters = connection.get_connection_params()
-    own = ("cursor_factory", "context", "prepare_threshold")
-    return {
-        "connect_timeout": int(ANSWER_SECONDS),
-        "application_name": NAME,
-        **{name: value for name, value in parameters.items() if name not in own},
-    }

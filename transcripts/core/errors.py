@@ -5,14 +5,19 @@ An error has a stable ``code``, a message that says what happened and a hint tha
 codes; nothing else looks at it.
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import ClassVar
 
-from transcripts.core.redaction import redact
+from transcripts.core.sanitize import redact
+
+logger = logging.getLogger(__name__)
 
 
 class Retry(StrEnum):
-    """When work that failed is tried again; ``transcripts.core.work.retry`` has the pauses."""
+    """When work that failed is tried again; ``transcripts.core.work.models`` has the pauses."""
 
     NEVER = "never"
     ONCE = "once"
@@ -69,9 +74,6 @@ class ProcessKilled(KnowledgeBaseError):
     code = "process_killed"
     default_message = "Every process that worked on this was killed."
     default_hint = "It may be too large for this machine; the server's log may say why."
-
-
-# Families: the kind of failure, whatever the cause.
 
 
 class InvalidInput(KnowledgeBaseError):
@@ -142,9 +144,6 @@ class NotSignedIn(KnowledgeBaseError):
     default_hint = "Sign in, or send a token created with `kb token create`."
 
 
-# Looking things up
-
-
 class VideoNotFound(NotFound):
     """No visible video has this id."""
 
@@ -175,9 +174,6 @@ class JobNotFound(NotFound):
     code = "job_not_found"
 
 
-# Queries
-
-
 class InvalidTime(InvalidInput):
     """A time or time range cannot be parsed."""
 
@@ -202,61 +198,31 @@ class InvalidUrl(InvalidInput):
     code = "invalid_url"
 
 
-# Caption files
+class NotYouTube(InvalidUrl):
+    """The address leads to another site than YouTube."""
 
 
-class CaptionError(InvalidInput):
-    """The caption file cannot be read."""
+class MediaNotFound(NotFound):
+    """The recording has no audio or video file."""
 
-    code = "bad_captions"
-
-
-class EmptyCaptions(CaptionError):
-    """The file is empty or contains no speech."""
-
-    code = "empty"
+    code = "media_not_found"
 
 
-class UnknownFormat(CaptionError):
-    """The caption format is not supported."""
+class MediaTooLarge(TooLarge):
+    """The audio or video file is above the size limit."""
 
-    code = "unknown_format"
-
-
-class BadEncoding(CaptionError):
-    """The file is not text in a supported encoding."""
-
-    code = "bad_encoding"
+    code = "media_too_large"
+    default_hint = "Make it smaller, or raise MAX_MEDIA_BYTES."
 
 
-class LiveChat(CaptionError):
-    """The file contains the chat of a live stream, not its captions."""
+class MediaWithoutCaptions(InvalidInput):
+    """The audio or video file has no captions, and Cuebase does not recognise speech."""
 
-    code = "live_chat"
-
-
-class HtmlPage(CaptionError):
-    """The file is a web page, not a caption file."""
-
-    code = "html_page"
-
-
-class BadJson(CaptionError):
-    """The JSON is broken, too deeply nested, or not captions."""
-
-    code = "bad_json"
-
-
-class BadXml(CaptionError):
-    """The XML is broken, hostile, or not captions."""
-
-    code = "bad_xml"
-
-
-class CaptionsTooLarge(CaptionError, TooLarge):
-    """The caption file is above the size limit."""
-
-    code = "too_large"
+    code = "media_without_captions"
+    default_hint = (
+        "Make captions with a speech recogniser, such as Whisper, and add both at once under one"
+        " name, such as talk.mp3 and talk.vtt."
+    )
 
 
 # YouTube
@@ -396,3 +362,40 @@ class GateClosed(YouTubeError):
     def __init__(self, message: str, *, retry_at: int) -> None:
         super().__init__(message)
         self.retry_at = retry_at
+
+
+def rebuilt(code: str, message: str, hint: str) -> KnowledgeBaseError:
+    """Rebuild an error of which a row or an answer has only the texts."""
+    kind = classes().get(code, KnowledgeBaseError)
+    error = kind.__new__(kind)
+    KnowledgeBaseError.__init__(error, message, hint=hint)
+    return error
+
+
+def classes() -> dict[str, type[KnowledgeBaseError]]:
+    """Return the classes of errors that are loaded, by their codes; of several, the widest."""
+    kinds: dict[str, type[KnowledgeBaseError]] = {}
+    pending: list[type[KnowledgeBaseError]] = [KnowledgeBaseError]
+    for kind in pending:  # which grows
+        if issubclass(kinds.setdefault(kind.code, kind), kind):
+            kinds[kind.code] = kind
+        pending += kind.__subclasses__()
+    return kinds
+
+
+@contextmanager
+def told_as(
+    kind: type[KnowledgeBaseError], message: str, *, hint: str | None = None
+) -> Iterator[None]:
+    """Raise an expected error instead of an unexpected one, whose traceback goes to the log.
+
+    ``OSError`` passes: it is about the machine, such as a full disk, and the file may be read
+    later. Decorates functions, too; in a generator, it has to be a block.
+    """
+    try:
+        yield
+    except (KnowledgeBaseError, OSError):
+        raise
+    except Exception as error:
+        logger.exception("%s", message)
+        raise kind(message, hint=hint) from error

@@ -39,14 +39,12 @@ def code_of(text: str) -> str:
     """Return the tag of a language that is called so in the language of the page, in English or in
     its own, in any case; any other text as it is.
     """
-    name = " ".join(clean(text, MAX_LENGTH).casefold().split())
-    tags = _tags(get_language() or "")
-    if tag := tags.get(name):
+    tags, written = _tags(get_language() or ""), clean(text, MAX_LENGTH)
+    if tag := tags.get(" ".join(written.casefold().split())):
         return tag
-    variant = _VARIANT.fullmatch(clean(text, MAX_LENGTH))
-    if variant and (tag := tags.get(variant[1].casefold())):
-        return f"{tag}-{variant[2]}"
-    return text
+    variant = _VARIANT.fullmatch(written)
+    tag = tags.get(variant[1].casefold()) if variant else None
+    return f"{tag}-{variant[2]}" if variant and tag else text
 
 
 def parse(text: str) -> str:
@@ -75,11 +73,9 @@ def choices(own: Iterable[str]) -> list[tuple[str, str]]:
     """
     first = dict.fromkeys(filter(None, own))
     known = {tag.lower() for tag in first}
-    others = (_canonical(code) for code in _NAMES if code not in known)
-    return [
-        *((name_of(tag), tag) for tag in first),
-        *sorted(((name_of(tag), tag) for tag in others), key=lambda pair: pair[0].casefold()),
-    ]
+    others = [_canonical(code) for code in _NAMES if code not in known]
+    named = sorted(((name_of(tag), tag) for tag in others), key=lambda pair: pair[0].casefold())
+    return [(name_of(tag), tag) for tag in first] + named
 
 
 @cache

@@ -5,7 +5,6 @@ catalogue has their sentences with ``{0}`` for what is filled in, which is read 
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -56,27 +55,21 @@ def _value(value: str) -> str:
 @cache
 def _sentences(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Return patterns of English sentences and their translations, the longest first."""
-    pairs = sorted(_with_values(language), key=lambda pair: len(pair[0]), reverse=True)
+    catalogue: Any = vars(translation(language))["_catalog"]
+    pairs = [
+        (english, sentence)
+        for english, sentence in catalogue.items()
+        if isinstance(english, str) and "{0}" in english and sentence
+    ]
+    pairs.sort(key=lambda pair: len(pair[0]), reverse=True)
     return [(_pattern(english), sentence) for english, sentence in pairs]
 
 
-def _with_values(language: str) -> Iterator[tuple[str, str]]:
-    catalogue: Any = vars(translation(language))["_catalog"]
-    for english, sentence in catalogue.items():
-        if isinstance(english, str) and "{0}" in english and sentence:
-            yield english, sentence
-
-
 def _pattern(english: str) -> re.Pattern[str]:
-    parts = _PLACE.split(english)  # text and numbers in turns
-    parts_seen: set[str] = set()
-    pattern = ""
-    for index, part in enumerate(parts):
-        if not index % 2:
-            pattern += re.escape(part)
-        elif part in parts_seen:
-            pattern += f"(?P=value{part})"
-        else:
-            parts_seen.add(part)
-            pattern += f"(?P<value{part}>.*?)"
+    text, *rest = _PLACE.split(english)  # text and numbers in turns
+    pattern = re.escape(text)
+    for number, text in zip(rest[::2], rest[1::2], strict=True):
+        value = f"(?P<value{number}>.*?)"
+        pattern += f"(?P=value{number})" if value in pattern else value
+        pattern += re.escape(text)
     return re.compile(pattern, re.DOTALL)

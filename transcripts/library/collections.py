@@ -91,8 +91,12 @@ def require_owner(collection: Collection, user: User) -> None:
 def create(name: str, *, owner: Any) -> Collection:
     """Create a collection with this owner. Raises ``Conflict`` if the name is taken."""
     name = _clean(name)
+    stem = slugify(name)[:50] or "collection"
+    taken = set(Collection.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    slugs = (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 2)))
+    slug = next(slug for slug in slugs if slug not in taken)
     with transaction.atomic():
-        collection = _saved(Collection(name=name, slug=_free_slug(name)))
+        collection = _saved(Collection(name=name, slug=slug))
         Membership.objects.create(collection=collection, user=owner, role=Role.OWNER)
         audit.record(Action.ADD, "collection", collection.slug, collection=collection)
     return collection
@@ -116,18 +120,13 @@ def find_user(username: str) -> Any | None:
     return get_user_model().objects.filter(username=username.strip()).first()
 
 
-def _find_whatever_case(username: str) -> Any | None:
-    """Return a user by the exact name, else the only one whose name differs in its case."""
-    alike = get_user_model().objects.filter(username__iexact=username.strip())
-    return find_user(username) or (alike.first() if alike.count() == 1 else None)
-
-
 def set_member(collection: Collection, username: str, *, role: str) -> None:
     """Add a member or change a role.
 
     Raises ``InvalidInput`` for an unknown user, and ``Conflict`` if no owner would be left.
     """
-    user = _find_whatever_case(username)
+    alike = get_user_model().objects.filter(username__iexact=username.strip())
+    user = find_user(username) or (alike.first() if alike.count() == 1 else None)
     if user is None:
         name = username.strip()[:80]
         raise InvalidInput(
@@ -191,16 +190,6 @@ def _clean(name: str) -> str:
         raise InvalidInput(f"A name has at most {MAX_NAME} characters.", hint="Shorten it.")
     ours = {gettext(title): title for title in (FIRST_NAME, SAMPLES_NAME)}
     return ours.get(name, name)
-
-
-def _free_slug(name: str) -> str:
-    stem = slugify(name)[:50] or "collection"
-    slugs = set(Collection.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    return next(
-        slug
-        for number in range(1, len(slugs) + 2)
-        if (slug := stem if number == 1 else f"{stem}-{number}") not in slugs
-    )
 
 
 def _saved(collection: Collection) -> Collection:

@@ -55,15 +55,6 @@ def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Expor
     )
 
 
-def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transcript], str]:
-    return lambda _, transcript: write(cues_of(transcript))
-
-
-def _vtt(_: Video, transcript: Transcript) -> str:
-    note = STOPS_NOTE if transcript.has_added_stops else ""
-    return captions.to_vtt(cues_of(transcript), note=note)
-
-
 def to_markdown(
     video: Video, transcript: Transcript, *, file: str = "", paragraphs: Paragraphs | None = None
 ) -> str:
@@ -134,9 +125,14 @@ def _json(video: Video, transcript: Transcript) -> str:
 
 
 _WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]] = {
-    TranscriptFormat.VTT: ("text/vtt", _vtt),
-    TranscriptFormat.SRT: ("application/x-subrip", _cues_only(captions.to_srt)),
-    TranscriptFormat.TXT: ("text/plain", _cues_only(captions.to_txt)),
+    TranscriptFormat.VTT: (
+        "text/vtt",
+        lambda _, made: captions.to_vtt(
+            cues_of(made), note=STOPS_NOTE if made.has_added_stops else ""
+        ),
+    ),
+    TranscriptFormat.SRT: ("application/x-subrip", lambda _, made: captions.to_srt(cues_of(made))),
+    TranscriptFormat.TXT: ("text/plain", lambda _, made: captions.to_txt(cues_of(made))),
     TranscriptFormat.MD: ("text/markdown", to_markdown),
     TranscriptFormat.JSON: ("application/json", _json),
 }

@@ -149,8 +149,17 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     if collection:
         videos = videos.filter(collection=find_collection(scope, collection))
     reference = clean(reference, MAX_REFERENCE)
+    conditions = [
+        {"key": reference},
+        {"youtube_id": reference},
+        {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())},
+    ]
+    with suppress(errors.InvalidUrl):
+        target = parse_target(reference)
+        if target.kind == "video":
+            conditions += [{"youtube_id": target.id}, {"key": target.id}]
     # An empty reference would equal the YouTube id of every file.
-    for condition in _conditions(reference) if reference else ():
+    for condition in conditions if reference else ():
         if video := videos.filter(**condition).order_by("collection_id").first():
             return video
     raise errors.VideoNotFound(
@@ -237,19 +246,6 @@ def link_at(video: Video, ms: int) -> str:
     if video.youtube_id:
         return watch_url(video.youtube_id, at_ms=ms)
     return f"{conf.public_url()}{video.path}?t={ms // 1000}s"
-
-
-def _conditions(reference: str) -> Sequence[dict[str, str]]:
-    conditions = [
-        {"key": reference},
-        {"youtube_id": reference},
-        {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())},
-    ]
-    with suppress(errors.InvalidUrl):
-        target = parse_target(reference)
-        if target.kind == "video":
-            conditions += [{"youtube_id": target.id}, {"key": target.id}]
-    return conditions
 
 
 def _choose(transcripts: Sequence[Transcript], track: str) -> Transcript | None:

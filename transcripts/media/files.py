@@ -1,27 +1,56 @@
 """Audio and video files beside transcripts: stored in parts, read in ranges."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import IO, Any, Final, TypeVar
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, Sum
 
 from transcripts import captions, conf
 from transcripts.core import audit
 from transcripts.core.audit import Action
-from transcripts.core.errors import InvalidInput
+from transcripts.core.errors import InvalidInput, MediaNotFound, MediaTooLarge, MediaWithoutCaptions
 from transcripts.core.sanitize import clean
 from transcripts.core.scope import Scope
-from transcripts.media import media_types
 from transcripts.models import Collection, Job, MediaFile, PlayableFile, Video
-from transcripts.models.media_errors import MediaNotFound, MediaTooLarge, MediaWithoutCaptions
 from transcripts.models.videos import clean_key
 
 PART: Final = 1 << 20  # bytes
 MAX_READ: Final = 2 * PART  # bytes of one answer; players ask for more as they play
+HEAD: Final = 65_536  # bytes that tell what a file is
+
+_ENDING: Final = re.compile(
+    r"(?<=.)\.(?:aac|flac|m4[abv]|mov|mp[34]|og[agv]|opus|wav|webm)$", re.IGNORECASE
+)  # of a file's name
+_PICTURES: Final = (b"heic", b"heix", b"mif1", b"avif", b"avis")  # still ones, in the same boxes
+_SOUND: Final = (b"M4A ", b"M4B ")
+_MP3: Final = re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]")  # not UTF-16, which begins so, too
+_ADTS: Final = re.compile(rb"\xff[\xf0\xf1\xf8\xf9]")
+_SEEN: Final = re.compile(rb"V_VP8|V_VP9|V_AV1")  # codecs of pictures in WebM
 
 File = TypeVar("File", bound=IO[bytes])
+
+
+def type_of(head: bytes) -> str:
+    """Return the media type of a file with these first ``HEAD`` bytes, as far as browsers can play
+    it; empty for any other file.
+    """
+    if head[4:8] == b"ftyp":
+        brand = head[8:12]
+        return "" if brand in _PICTURES else "audio/mp4" if brand in _SOUND else "video/mp4"
+    if head.startswith(b"\x1aE\xdf\xa3") and b"webm" in head[:64]:
+        return "video/webm" if _SEEN.search(head) else "audio/webm"
+    if head.startswith(b"OggS"):
+        return "video/ogg" if b"\x80theora" in head else "audio/ogg"
+    if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
+        return "audio/wav"
+    if head.startswith(b"fLaC"):
+        return "audio/flac"
+    if _MP3.match(head):
+        return "audio/mpeg"
+    return "audio/aac" if _ADTS.match(head) else ""
 
 
 def is_media(file: IO[bytes]) -> bool:
@@ -39,30 +68,32 @@ def recording_name(name: str) -> str:
 def beside(names: Iterable[str], media: Iterable[File]) -> tuple[list[File], list[File]]:
     """Return the media files that belong to captions of these names, and the others."""
     recordings = {recording_name(name) for name in names}
-    files = list(media)
-    belonging = [file for file in files if recording_name(str(file.name)) in recordings]
-    return belonging, [file for file in files if file not in belonging]
+    parts: tuple[list[File], list[File]] = ([], [])
+    for file in media:
+        parts[recording_name(str(file.name)) not in recordings].append(file)
+    return parts
 
 
 def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
-    """Store a file with the recording of the same name, and return that.
+    """Store a file with the recording of the same name, and return that: of several, the one with
+    its very name.
 
     Raises ``MediaWithoutCaptions`` if there is none, and what ``replace`` raises.
     """
-    videos = Video.objects.filter(collection=collection, deletion=None).select_related("collection")
-    video = _recording(videos, name)
-    if video is None:
+    base = _base(name)
+    similar = Video.objects.filter(
+        Q(key__iexact=base) | Q(key__istartswith=f"{base}."), collection=collection, deletion=None
+    )
+    own = [
+        video
+        for video in similar.select_related("collection")
+        if recording_name(f"{video.key}.vtt") == base.casefold()
+    ]
+    if not own:
         raise MediaWithoutCaptions(f"“{clean(name, 300)}” has no captions.")
+    video = min(own, key=lambda video: (_difference(name, video.key), video.pk))
     replace(video, file, name=name)
     return video
-
-
-def _recording(videos: QuerySet[Video], name: str) -> Video | None:
-    """Return the recording that a file belongs to, the one with its very name before others."""
-    base = _base(name)
-    similar = videos.filter(Q(key__iexact=base) | Q(key__istartswith=f"{base}."))
-    own = [video for video in similar if recording_name(f"{video.key}.vtt") == base.casefold()]
-    return min(own, key=lambda video: (_difference(name, video.key), video.pk), default=None)
 
 
 def _difference(name: str, key: str) -> int:
@@ -74,7 +105,7 @@ def _base(name: str) -> str:
     """Return a file's name without endings and language."""
     last = _last(name)
     stem = captions.split_name(f"{PurePath(last).stem or last}.vtt")[0]
-    return clean_key(media_types.ENDING.sub("", stem) or stem)
+    return clean_key(_ENDING.sub("", stem) or stem)
 
 
 def _last(name: str) -> str:
@@ -181,19 +212,16 @@ def _store(file: IO[bytes], *, name: str, **owner: Any) -> None:
             hint="Convert it to MP3, M4A, Ogg, WAV, FLAC, MP4 or WebM.",
         )
     media = MediaFile.objects.create(
-        name=clean(PurePath(name.replace("\\", "/")).name, 300),
-        media_type=media_type,
-        size=0,
-        **owner,
+        name=clean(_last(name), 300), media_type=media_type, size=0, **owner
     )
     store_parts(media, file, most=conf.max_media_bytes())
 
 
 def _type_of(file: IO[bytes]) -> str:
     file.seek(0)
-    head = file.read(media_types.HEAD)
+    head = file.read(HEAD)
     file.seek(0)
-    return media_types.type_of(head)
+    return type_of(head)
 
 
 def _record(video: Video) -> None:

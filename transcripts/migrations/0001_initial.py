@@ -232,8 +232,8 @@ class Migration(migrations.Migration):
                     ('run_after', models.DateTimeField(blank=True, null=True)),
                     ('sent_at', models.DateTimeField(blank=True, null=True)),
                     ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='transcripts.collection')),
-                    ('kind', models.CharField(choices=[('video', 'fetch a video'), ('feed', 'read a playlist or channel'), ('files', 'import files')], max_length=10)),
-                    ('target', models.CharField(help_text='The id of the video, playlist or channel, or a name for the files.', max_length=200)),
+                    ('kind', models.CharField(choices=[('video', 'fetch a video'), ('feed', 'read a playlist or channel'), ('files', 'import files'), ('page', 'fetch a web page')], max_length=10)),
+                    ('target', models.CharField(help_text='The id of the video, playlist or channel, an address, or a name for the files.', max_length=2048)),
                     ('language', models.CharField(blank=True, max_length=35)),
                     ('translated', models.BooleanField(default=False, help_text='Take a machine translation where the language has no captions.')),
                     ('tags', models.JSONField(blank=True, default=list)),
@@ -253,7 +253,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('-pk',),
                     'indexes': [models.Index(condition=models.Q(('state', 'queued')), fields=['-priority', 'id'], name='job_queue'), models.Index(fields=['collection', 'created_by', 'kind', 'priority', 'started_at'], name='job_lane')],
-                    'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='job_state'), models.CheckConstraint(condition=models.Q(('kind__in', ['video', 'feed', 'files'])), name='job_kind'), models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running']), models.Q(('kind', 'files'), _negated=True)), fields=('collection', 'kind', 'target', 'language', 'translated'), name='job_unfinished_once')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='job_state'), models.CheckConstraint(condition=models.Q(('kind__in', ['video', 'feed', 'files', 'page'])), name='job_kind'), models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running']), models.Q(('kind', 'files'), _negated=True)), fields=('collection', 'kind', 'target', 'language', 'translated'), name='job_unfinished_once')],
                 },
             ),
             migrations.CreateModel(

@@ -1,11 +1,12 @@
-"""Jobs: long work that a worker does."""
+"""Jobs: long work that a worker does, and what one keeps of its parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import OuterRef, Q
+from django.db.models import BooleanField, Func, OuterRef, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.formats import localize
@@ -13,26 +14,55 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.captions.caption_errors import SameText
+from transcripts.captions.caption_errors import CODES, SameText
 from transcripts.core import clock, locks
-from transcripts.core.errors import JobNotFound, KnowledgeBaseError
+from transcripts.core.errors import JobNotFound, KnowledgeBaseError, MediaWithoutCaptions
 from transcripts.core.locks import Lock
 from transcripts.core.scope import Scope
-from transcripts.core.work import lanes
-from transcripts.core.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
-from transcripts.models.collections import Collection, readable
-from transcripts.models.feeds import Feed
-from transcripts.models.job_parts import (
-    IS_PARTIAL,
-    MAX_PROBLEMS,
-    MAX_READ,
-    WARNINGS,
-    problem,
-    read_row,
+from transcripts.core.work.models import (
+    NO_ERROR,
+    QueuedWork,
+    QueuedWorkQuerySet,
+    error_columns,
+    in_turn,
 )
+from transcripts.models.collections import Collection, Feed, readable
 from transcripts.models.videos import Video
 
 ENQUEUE_TRIES = 3
+MAX_PROBLEMS = 1_000  # of one job
+MAX_READ = 200  # files whose way a job keeps
+# Codes of problems of parts that succeeded.
+WARNINGS = (*CODES, MediaWithoutCaptions.code)
+_OTHERS: Final = " && ".join(f'@.code != "{code}"' for code in WARNINGS)
+# A job that is done, but for parts that failed; as ``Job.is_partial`` says it.
+IS_PARTIAL: Final = Q(state="done") & Q(
+    Func(
+        "problems",
+        # The length of an array is known at once; most jobs have no problem.
+        template="(jsonb_array_length(%(expressions)s) > 0"
+        f" AND jsonb_path_exists(%(expressions)s, '$[*] ? ({_OTHERS})'))",
+        output_field=BooleanField(),
+    )
+)
+
+
+def problem(name: str, error: KnowledgeBaseError) -> dict[str, str]:
+    """Return what a job keeps of a part that failed, or of a warning."""
+    return {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint}
+
+
+def read_row(
+    name: str, *, change: str, video: Video | None = None, document: str = "", media: str = ""
+) -> dict[str, Any]:
+    """Return what a job keeps of a file that was read: its item, or the id of its document."""
+    item = {"video": video.pk} if video else {"document": document}
+    return {"name": name[:200], "change": change, "media": media[:200], **item}
+
+
+def failures(codes: Iterable[str]) -> int:
+    """Count the problems of a job that are no warnings."""
+    return sum(code not in WARNINGS for code in codes)
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
@@ -60,18 +90,13 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 
     def same_as(self, job: "Job") -> "JobQuerySet":
         """Keep the jobs that do the same as this one."""
-        return self.filter(
-            collection=job.collection_id,
-            kind=job.kind,
-            target=job.target,
-            language=job.language,
-            translated=job.translated,
-        )
+        same = ("collection_id", "kind", "target", "language", "translated")
+        return self.filter(**{name: getattr(job, name) for name in same})
 
     def ready(self) -> "JobQuerySet":
         """Keep the queued jobs that are due, the most urgent first, then by turns."""
         same = {name: OuterRef(name) for name in ("kind", "priority")}
-        return lanes.in_turn(
+        return in_turn(
             self.due().filter(state=Job.State.QUEUED),
             classes=("-priority", "kind"),
             started=Job.objects.filter(**same),
@@ -88,7 +113,7 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
         counts = {True: 0, False: 0}  # those that need YouTube wait for each other alone
         before = {}
         for pk, kind, collection in self.ready().values_list("pk", "kind", "collection"):
-            is_of_youtube = kind != Job.Kind.FILES
+            is_of_youtube = kind in Job.OF_YOUTUBE
             before[pk] = counts[is_of_youtube]
             counts[is_of_youtube] += collection in scope.readable
         return before
@@ -100,7 +125,8 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 
 class Job(QueuedWork):
     LOCK = Lock.JOB
-    NEEDS_YOUTUBE: Final = ~Q(kind="files")
+    OF_YOUTUBE: Final = ("video", "feed")  # kinds
+    NEEDS_YOUTUBE: Final = Q(kind__in=OF_YOUTUBE)
     listed_title = ""  # of a video in its playlist; see ``activity.annotate``
     jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.annotate``
 
@@ -108,6 +134,7 @@ class Job(QueuedWork):
         VIDEO = "video", _("fetch a video")
         FEED = "feed", _("read a playlist or channel")
         FILES = "files", _("import files")
+        PAGE = "page", _("fetch a web page")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -118,8 +145,8 @@ class Job(QueuedWork):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     target = models.CharField(
-        max_length=200,
-        help_text="The id of the video, playlist or channel, or a name for the files.",
+        max_length=2048,
+        help_text="The id of the video, playlist or channel, an address, or a name for the files.",
     )
     language = models.CharField(max_length=35, blank=True)
     translated = models.BooleanField(
@@ -160,7 +187,7 @@ class Job(QueuedWork):
                 condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["video", "feed", "files"]), name="job_kind"
+                condition=Q(kind__in=["video", "feed", "files", "page"]), name="job_kind"
             ),
             models.UniqueConstraint(
                 fields=("collection", "kind", "target", "language", "translated"),
@@ -182,7 +209,7 @@ class Job(QueuedWork):
     @property
     def needs_youtube(self) -> bool:
         """Whether the job has to wait for the gate to YouTube."""
-        return self.kind != self.Kind.FILES
+        return self.kind in self.OF_YOUTUBE
 
     @property
     def is_finished(self) -> bool:
@@ -203,12 +230,11 @@ class Job(QueuedWork):
     @property
     def warnings(self) -> list[dict[str, str]]:
         """The problems of parts that succeeded, but for copies that ``read`` tells."""
-        copies = {row["name"] for row in self.read if "same" in row}
+        copies = {(SameText.code, row["name"]) for row in self.read if "same" in row}
         return [
             problem
             for problem in self.problems
-            if problem["code"] in WARNINGS
-            and not (problem["code"] == SameText.code and problem["name"] in copies)
+            if problem["code"] in WARNINGS and (problem["code"], problem["name"]) not in copies
         ]
 
     @property
@@ -240,14 +266,11 @@ class Job(QueuedWork):
 
     def start(self, **values: Any) -> None:
         """Record that work begins."""
-        running = {"state": self.State.RUNNING, "started_at": clock.now()}
-        super().start(**running, **NO_ERROR, **values)
+        super().start(state=self.State.RUNNING, started_at=clock.now(), **NO_ERROR, **values)
 
-    def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
-        """Record the progress."""
-        counts = {"done": done, "total": total}
-        changes = {name: count for name, count in counts.items() if count is not None}
-        self.change(step=step, **changes)
+    def report(self, *, step: str, **counts: int) -> None:
+        """Record the progress: ``done`` parts of ``total``."""
+        self.change(step=step, **counts)
 
     def add_problems(self, errors: Mapping[str, KnowledgeBaseError]) -> None:
         """Record failed parts or warnings by name: at most ``MAX_PROBLEMS`` in all."""
@@ -270,7 +293,7 @@ class Job(QueuedWork):
         """
         row = read_row(name, video=video, change=change, media=media) | {"is_joined": is_joined}
         if same_as:
-            row |= {"same": {"video": same_as.pk, "title": str(same_as)}}
+            row["same"] = {"video": same_as.pk, "title": str(same_as)}
         self.change(read=[*self.read, row][:MAX_READ])
 
     @cached_property
@@ -308,7 +331,7 @@ class Job(QueuedWork):
 
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""
-        columns = {} if video is None else {"video": video}
+        columns: dict[str, Any] = {} if video is None else {"video": video}
         self.change(
             state=self.State.DONE, step="", finished_at=timezone.now(), run_after=None, **columns
         )
@@ -332,6 +355,8 @@ def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     """Return the state of a job in words: of one that is done, what it did with ``done`` parts."""
     if state == Job.State.DONE and kind == Job.Kind.VIDEO:
         return gettext("captions fetched")
+    if state == Job.State.DONE and kind == Job.Kind.PAGE:
+        return gettext("page fetched")
     if state != Job.State.DONE or not done:
         return str(Job.State(state).label)
     if kind == Job.Kind.FEED:
@@ -367,16 +392,11 @@ def _present(keys: frozenset[int]) -> frozenset[int]:
 def enqueue(job: Job) -> tuple[Job, bool]:
     """Save a new job, or return an unfinished one that does the same; and whether it is new."""
     for _attempt in range(ENQUEUE_TRIES - 1):
-        try:
-            return _inserted(job), True
-        except IntegrityError:
-            if existing := Job.objects.unfinished().same_as(job).first():
-                return existing, False
+        with suppress(IntegrityError), transaction.atomic():
+            job.save(force_insert=True)
+            return job, True
+        if existing := Job.objects.unfinished().same_as(job).first():
+            return existing, False
     # The other job ended between the two statements each time; or another constraint failed.
-    return _inserted(job), True
-
-
-def _inserted(job: Job) -> Job:
-    with transaction.atomic():
-        job.save(force_insert=True)
-    return job
+    job.save(force_insert=True)
+    return job, True

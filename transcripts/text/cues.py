@@ -1,10 +1,17 @@
-"""The cue, the unit of every transcript, and the grouping of cues by time.
+"""The cue, the unit of every transcript: its groups by time, and the names of who speaks in it.
 
-Times are whole milliseconds from the start of the video.
+Times are whole milliseconds from the start of the video. Captions write speakers before what is
+said: “Speaker 0: Yes.”
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+LOWER: Final = "".join(filter(str.islower, map(chr, range(0x600))))  # Latin, Greek, Cyrillic
+_LABEL: Final = r"(?P<before>^|[.!?…\"”)\]]\s+|>>\s*)(?P<name>{names})(?=:(?:\s|$))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +50,57 @@ def group_by_time(cues: Sequence[Cue], seconds: int) -> list[CueGroup]:
     A pause therefore never makes an empty group, and boundaries follow the speech rather than the
     clock. This is the plugin's algorithm.
     """
-    limit = seconds * 1000
-    groups: list[CueGroup] = []
-    first = 0
+    firsts: list[int] = []
     for position, cue in enumerate(cues):
-        if cue.start >= cues[first].start + limit:
-            groups.append(_group(cues, first, position))
-            first = position
-    if cues:
-        groups.append(_group(cues, first, len(cues)))
-    return groups
+        if not firsts or cue.start >= cues[firsts[-1]].start + seconds * 1000:
+            firsts.append(position)
+    return [
+        CueGroup(
+            start=cues[first].start,
+            end=cues[stop - 1].end,
+            text=" ".join(cue.text for cue in cues[first:stop]),
+            first=first,
+            count=stop - first,
+        )
+        for first, stop in pairwise([*firsts, len(cues)])
+    ]
 
 
-def _group(cues: Sequence[Cue], first: int, stop: int) -> CueGroup:
-    members = cues[first:stop]
-    return CueGroup(
-        start=members[0].start,
-        end=members[-1].end,
-        text=" ".join(cue.text for cue in members),
-        first=first,
-        count=len(members),
-    )
+def named(cues: Iterable[Cue], names: Mapping[str, str]) -> list[Cue]:
+    """Return cues in which speakers have other names: ``names`` maps old ones to new ones.
+
+    The timed words of such a cue go without those that its label was made of.
+    """
+    change = renaming(names)
+    labels = {"".join(f"{name}:".split()) for name in names}
+
+    def without_label(words: tuple[Word, ...]) -> tuple[Word, ...]:
+        beginning = ""
+        for count, word in enumerate(words, start=1):
+            beginning += word.text.strip()
+            if beginning in labels:
+                return words[count:]
+        return words
+
+    return [
+        cue
+        if (text := change(cue.text)) == cue.text
+        else replace(cue, text=text, words=without_label(cue.words))
+        for cue in cues
+    ]
+
+
+def renaming(names: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what changes the names of speakers in a part of a transcript."""
+    if not names:
+        return str
+    old_names = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    label = re.compile(_LABEL.format(names=old_names))
+    return lambda text: label.sub(lambda match: match["before"] + names[match["name"]], text)
+
+
+def renamed(names: Mapping[str, str], speaker: str, name: str) -> dict[str, str]:
+    """Return the names by the labels of the file, once who is called ``speaker`` has a new one."""
+    labels = [label for label, given in names.items() if given == speaker] or [speaker]
+    changed = {**names, **dict.fromkeys(labels, name)}
+    return {label: given for label, given in changed.items() if given != label}

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any
 
 from transcripts.core.errors import ChunkNotFound, InvalidTime
@@ -94,7 +95,16 @@ def read(
     if start is not None or end is not None:
         return _range(cues, start=start, end=end, size=size)
     if chunk_index is not None:
-        return _chunk(cues, chunk_index, size=size)
+        groups = group_by_time(cues, size)
+        if not 0 <= chunk_index < len(groups):
+            valid = f"valid are 0 to {len(groups) - 1}" if groups else "the transcript is empty"
+            raise ChunkNotFound(
+                f"There is no time chunk {chunk_index}: {valid}.",
+                hint=f"Time chunks have {size} seconds; count from 0.",
+            )
+        chunk = _as_chunk(cues, groups[chunk_index], chunk_index, len(groups))
+        about: dict[str, Any] = {"text": chunk.text, "size": size, "chunk": chunk}
+        return _reading(cues, ReadingMode.CHUNK, chunk.cues, **about)
     text = full_text(cues)
     if len(text) <= limits.max_full_transcript_length:
         return _reading(cues, ReadingMode.FULL, cues, text=text, size=size)
@@ -105,7 +115,8 @@ def read(
         )
         return _reading(cues, ReadingMode.FULL, cues, text=text, size=size, warning=warning)
     preview = cut_at_word(text, limits.preview_length)
-    visible = _cues_within(cues, len(preview))
+    starts = accumulate((len(cue.text) + 1 for cue in cues), initial=0)
+    visible = [cue for cue, start in zip(cues, starts, strict=False) if start < len(preview)]
     cut = f"{preview}…" if len(preview) < len(text) else text
     return _reading(cues, ReadingMode.PREVIEW, visible, text=cut, size=size, hints=HINTS)
 
@@ -160,18 +171,6 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
     return _reading(cues, ReadingMode.RANGE, visible, text=full_text(visible), size=size)
 
 
-def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
-    groups = group_by_time(cues, size)
-    if not 0 <= index < len(groups):
-        valid = f"valid are 0 to {len(groups) - 1}" if groups else "the transcript is empty"
-        raise ChunkNotFound(
-            f"There is no time chunk {index}: {valid}.",
-            hint=f"Time chunks have {size} seconds; count from 0.",
-        )
-    chunk = _as_chunk(cues, groups[index], index, len(groups))
-    return _reading(cues, ReadingMode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
-
-
 def _reading(
     cues: Sequence[Cue], mode: ReadingMode, visible: Sequence[Cue], *, size: int, **values: Any
 ) -> Reading:
@@ -206,16 +205,6 @@ def cut_at_word(text: str, length: int) -> str:
         return text
     blank = text.rfind(" ", length // 2, length + 1)
     return text[: length if blank < 0 else blank]
-
-
-def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
-    visible: list[Cue] = []
-    for cue in cues:
-        if characters <= 0:
-            break
-        visible.append(cue)
-        characters -= len(cue.text) + 1
-    return tuple(visible)
 
 
 def _checked(seconds: float) -> float:

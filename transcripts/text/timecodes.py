@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeGuard, overload
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
-from transcripts.core.errors import InvalidTime, InvalidUrl
+from transcripts.core.errors import InvalidTime, InvalidUrl, NotYouTube
 
 Kind = Literal["video", "playlist", "channel"]
 
@@ -122,11 +122,44 @@ def is_video_id(text: object) -> TypeGuard[str]:
 def parse_target(text: str) -> Target:
     """Parse a YouTube address or a bare id (video, ``UC…``, ``@handle``, a tab, playlist).
 
-    Raises ``InvalidUrl``, whose message names the problem.
+    Raises ``InvalidUrl``, whose message names the problem; ``NotYouTube`` for another site.
     """
     written = text.strip()
     _refuse_tricks(written)
-    return _bare(written) or _address(_split(written))
+    if is_video_id(written):
+        return Target("video", written)
+    name, _, tab = written.partition("/")
+    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
+        return _channel(name, tab)
+    if _PLAYLIST.fullmatch(written):
+        return Target("playlist", written)
+    return _address(_split(written))
+
+
+def parse_web_page(text: str) -> str:
+    """Return the address of a page outside YouTube, in ASCII and without its fragment.
+
+    It has to begin with ``https://`` or ``http://``; so a forgotten file is no page. Raises
+    ``InvalidUrl``.
+    """
+    written = text.strip()
+    _refuse_tricks(written)
+    parts = _split(written)
+    if "://" not in written or not parts.hostname:
+        raise InvalidUrl(f"“{_shown(written)}” is not the address of a web page.")
+    try:
+        host = parts.netloc.encode("idna").decode()
+    except UnicodeError:
+        raise InvalidUrl(f"“{_shown(written)}” is not an address.") from None
+    address = parts._replace(netloc=host, path=_ascii(parts.path or "/"), fragment="")
+    page = address._replace(query=_ascii(parts.query)).geturl()
+    if len(page) > _MAX_ADDRESS:
+        raise InvalidUrl(f"The address is longer than {_MAX_ADDRESS} characters.")
+    return page
+
+
+def _ascii(part: str) -> str:
+    return quote(part, safe="!$%&'(),/:;=?@[]~+*")
 
 
 def watch_url(video_id: str, *, at_ms: int | None = None) -> str:
@@ -160,17 +193,6 @@ def _refuse_tricks(written: str) -> None:
         )
 
 
-def _bare(written: str) -> Target | None:
-    if is_video_id(written):
-        return Target("video", written)
-    name, _, tab = written.partition("/")
-    if _CHANNEL.fullmatch(name) or _HANDLE.fullmatch(name):
-        return _channel(name, tab)
-    if _PLAYLIST.fullmatch(written):
-        return Target("playlist", written)
-    return None
-
-
 def _split(written: str) -> SplitResult:
     spelled = written if "://" in written else f"https://{written}"
     try:
@@ -183,9 +205,9 @@ def _split(written: str) -> SplitResult:
             f"The address begins with “{_shown(parts.scheme)}:”; only http and https are supported."
         )
     if "@" in parts.netloc:
-        raise InvalidUrl("The address contains a user name, which YouTube addresses never do.")
+        raise InvalidUrl("The address contains a user name.", hint="Leave it out.")
     if port not in {None, 80, 443}:
-        raise InvalidUrl(f"The address names port {port}, which YouTube does not use.")
+        raise InvalidUrl(f"The address names port {port}; only 80 and 443 are used.")
     return parts
 
 
@@ -197,7 +219,7 @@ def _address(parts: SplitResult) -> Target:
         return _video(segments[0] if len(segments) == 1 else "", query, parts.fragment)
     if host in _SITES | _EMBEDS:
         return _page(segments or [""], query, parts.fragment)
-    raise InvalidUrl(
+    raise NotYouTube(
         f"“{_shown(host or parts.path)}” is not YouTube.",
         hint="Paste a youtube.com or youtu.be address, or upload a file.",
     )

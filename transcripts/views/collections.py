@@ -123,13 +123,9 @@ def settings_page(
         "roles": Role.choices,
         "form": form,
         "invitation": invitation,
-        "may_invite": _may_invite(request),
+        "may_invite": request.user.has_perm("auth.add_user"),
         "unknown": unknown,
         "details": details or {"name": collection.title, "description": collection.description},
     }
     template = "transcripts/collection_settings.html"
     return render(request, template, context, status=status)
-
-
-def _may_invite(request: PageRequest) -> bool:
-    return bool(request.user.has_perm("auth.add_user"))

@@ -14,10 +14,14 @@ from transcripts.core import errors
 from transcripts.core.sanitize import clean
 from transcripts.text.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain, no_tab
-from transcripts.youtube.guard import Guard
-from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
-from transcripts.youtube.public_addresses import connect_publicly
-from transcripts.youtube.tracks import choose, fetched
+from transcripts.youtube.guard import Guard, connect_publicly
+from transcripts.youtube.metadata import (
+    choose,
+    fetched,
+    info_from_json,
+    parse_timestamp,
+    tracks_from_json,
+)
 from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, RequestTrace
 
 _HIDDEN: Final[Mapping[str, errors.YouTubeError]] = {
@@ -47,8 +51,18 @@ def attempt(
             body = client.urlopen(track.address).read()
             outcome: FetchedTranscript | errors.YouTubeError = fetched(info, track, body)
         except errors.NoCaptions as error:
-            unsaid = error if trace.is_playable else changed()
-            outcome = _premiere(raw) or explain(trace, log.texts) or unsaid
+            if raw.get("live_status") == "is_upcoming":
+                start = parse_timestamp(raw.get("release_timestamp"))
+                when = "Its start is unknown."
+                if start:
+                    when = f"It starts at {start:%Y-%m-%d %H:%M} UTC."
+                outcome = errors.Premiere(
+                    f"This video is not published yet. {when}",
+                    retry_at=int(start.timestamp()) if start else None,
+                )
+            else:
+                unsaid = error if trace.is_playable else changed()
+                outcome = explain(trace, log.texts) or unsaid
         except errors.YouTubeError as error:
             outcome = error
         except YoutubeDLError as error:
@@ -63,7 +77,12 @@ def listing(
     list_id, address = target.id, target_url(target)
     if target.kind == "channel" and "/" not in target.id:
         if not list_id.startswith("UC"):
-            list_id = _channel_id(target, options, inner)
+            list_id = str(_list(address, "0", options, inner).get("channel_id") or "")
+        if not list_id.startswith("UC"):
+            raise errors.VideoRemoved(
+                f"There is no channel {target.id} on YouTube.",
+                hint="Open the channel and copy its address.",
+            )
         # One list of all videos of the channel; its page splits them into tabs.
         address = target_url(Target("playlist", f"UU{list_id[2:]}"))
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
@@ -178,28 +197,6 @@ def _extract(client: _Client, address: str, log: _WarningLog) -> dict[str, Any] 
     else:
         return raw if isinstance(raw, dict) else None
     return None
-
-
-def _premiere(raw: Mapping[str, Any]) -> errors.YouTubeError | None:
-    if raw.get("live_status") != "is_upcoming":
-        return None
-    start = parse_timestamp(raw.get("release_timestamp"))
-    when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is unknown."
-    return errors.Premiere(
-        f"This video is not published yet. {when}",
-        retry_at=int(start.timestamp()) if start else None,
-    )
-
-
-def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> str:
-    raw = _list(target_url(target), "0", options, inner)
-    channel_id = str(raw.get("channel_id") or "")
-    if not channel_id.startswith("UC"):
-        raise errors.VideoRemoved(
-            f"There is no channel {target.id} on YouTube.",
-            hint="Open the channel and copy its address.",
-        )
-    return channel_id
 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from transcripts.core import errors
-from transcripts.youtube.playability import Unplayable
-from transcripts.youtube.values import RequestTrace
+from transcripts.youtube.values import RequestTrace, Unplayable
 
 # What a code or a message of this pattern means; the function is given what YouTube says.
 _Condition = tuple[str, Callable[[str], errors.YouTubeError]]

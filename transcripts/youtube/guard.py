@@ -2,21 +2,24 @@
 
 import os
 import re
+import socket
 import time
+from collections.abc import Iterator
 from io import BytesIO
-from ipaddress import ip_address
-from typing import Any
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import requests
 import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
 from transcripts.core.errors import HostRefused, NetworkProblem, ResponseTooLarge
-from transcripts.youtube.playability import PLAYER_PATH, read_playability
-from transcripts.youtube.public_addresses import NotPublic, connect_publicly
-from transcripts.youtube.values import Options, RequestTrace
+from transcripts.youtube.values import PLAYER_PATH, Options, RequestTrace, read_playability
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
 _HOSTS = re.compile(
@@ -48,7 +51,11 @@ class Guard(BaseAdapter):
         except OSError as error:  # the base of all errors of requests
             self.trace.failed = True
             if isinstance(getattr(next(iter(error.args), None), "reason", None), NotPublic):
-                self.trace.refusal = _not_public(request.url or "")
+                name = urlsplit(request.url or "").hostname
+                self.trace.refusal = NetworkProblem(
+                    f"The name {name} leads to no public address here; nothing was sent.",
+                    hint="Check this server's name resolution (DNS), or set PROXY_URL.",
+                )
             raise
         except urllib3.exceptions.HTTPError as error:
             self.trace.failed = True
@@ -148,13 +155,6 @@ def proxies(options: Options) -> dict[str, str]:
     return {"http": url, "https": url} if url else getproxies()
 
 
-def _not_public(url: str) -> NetworkProblem:
-    return NetworkProblem(
-        f"The name {urlsplit(url).hostname} leads to no public address here; nothing was sent.",
-        hint="Check this server's name resolution (DNS), or set PROXY_URL.",
-    )
-
-
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:
     """Replace the stream by the body, for libraries that read ``raw``."""
     headers = response.raw.headers.copy()
@@ -184,3 +184,67 @@ def _is_loopback(url: str) -> bool:
         )
     except ValueError:
         return False
+
+
+_UNICAST: Final = IPv6Network("2000::/3")  # all IPv6 addresses of the internet (RFC 4291)
+_TRANSLATED: Final = IPv6Network("64:ff9b::/96")  # its last 32 bits are an IPv4 address (RFC 6052)
+
+
+class NotPublic(NewConnectionError):
+    """A name leads to no public address; nothing was sent."""
+
+
+def connect_publicly(adapter: HTTPAdapter) -> HTTPAdapter:
+    """Restrict an adapter's direct connections to public addresses."""
+    adapter.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+    return adapter
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an IP address is public, also the IPv4 address that an IPv6 address carries."""
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address):
+        inner = _carried(ip)
+        return is_public(str(inner)) if inner else ip in _UNICAST and ip.is_global
+    return ip.is_global and not ip.is_multicast
+
+
+def _carried(ip: IPv6Address) -> IPv4Address | None:
+    translated = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _TRANSLATED else None
+    return ip.ipv4_mapped or ip.sixtofour or translated
+
+
+class _Public(HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        name = self._dns_host
+        failure: ConnectTimeoutError | None = None
+        try:
+            for address in self._public_addresses(name):
+                self._dns_host = address  # TLS goes on to check the certificate of ``host``
+                try:
+                    return super()._new_conn()
+                except ConnectTimeoutError as error:  # the base of both kinds of failure
+                    failure = error
+        finally:
+            self._dns_host = name
+        raise failure or NotPublic(self, f"{name} leads to no public address.")
+
+    def _public_addresses(self, name: str) -> Iterator[str]:
+        try:
+            answers = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            raise NameResolutionError(name, self, error) from error
+        addresses = dict.fromkeys(str(entry[4][0]) for entry in answers)
+        return filter(is_public, addresses)
+
+
+class _SecurePublic(_Public, HTTPSConnection):
+    """The same with TLS."""
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Public
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecurePublic

@@ -1,4 +1,5 @@
-"""Sources that a question names: “In the talk “How BM25 ranks”, what …”.
+"""Sources that a question names: “In the talk “How BM25 ranks”, what …”; and their sections that it
+names by number: “chapter 4”, “section 2.3”.
 
 A title, also misspelt, counts where a word for a kind of source says that it is one, or quotation
 marks or its own capitals after “in” or “according to”. Elsewhere a whole title counts if it can
@@ -7,9 +8,8 @@ hardly be anything else: a file's name, several words with capitals, or what is 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
@@ -153,20 +153,15 @@ def title_words(question: str) -> list[str]:
 def _mentions(question: str) -> list[_Mention]:
     """Return the stretches that may name a source, the surest form first."""
     text = question[:MAX_QUESTION]
-    forms = (_QUOTED, _TITLE_AFTER_KIND, _TITLE_BEFORE_KIND, *_WORDS, _PLACED)
-    return [
-        mention
-        for form in forms
-        for match in islice(_overlapping(form, text), MAX_MENTIONS)
-        if (mention := _mention(match))
-    ]
-
-
-def _overlapping(form: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    match = form.search(text)
-    while match:
-        yield match
-        match = form.search(text, match.start() + 1)
+    mentions: list[_Mention] = []
+    for form in (_QUOTED, _TITLE_AFTER_KIND, _TITLE_BEFORE_KIND, *_WORDS, _PLACED):
+        match = form.search(text)
+        for _ in range(MAX_MENTIONS):  # matches may overlap
+            if match is None:
+                break
+            mentions += filter(None, [_mention(match)])
+            match = form.search(text, match.start() + 1)
+    return mentions
 
 
 def _mention(match: re.Match[str]) -> _Mention | None:
@@ -223,9 +218,8 @@ def _whole(mention: _Mention, title: str) -> int:
     telling = sum(map(_is_distinctive, words))
     has_capitals = plain[:1].isupper() and beginning == plain
     if mention.kind:
-        is_sure = telling >= _MIN_CONTENT_WORDS or (
-            telling == 1 and has_capitals and len(plain) >= _SHORTEST
-        )
+        is_name = telling == 1 and has_capitals and len(plain) >= _SHORTEST
+        is_sure = telling >= _MIN_CONTENT_WORDS or is_name
     else:
         has_kind = any(map(_KIND_WORD.fullmatch, words))
         is_sure = len(words) > _MIN_CONTENT_WORDS <= telling and (has_capitals or has_kind)
@@ -282,12 +276,8 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     is_summary = (words := content_words(rest)) and not any(map(_KIND_WORD.fullmatch, words))
     is_long = len(title.split()) >= _LONG_TITLE and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]
-    is_sure = (
-        is_file
-        or (is_whole and (is_long or is_summary))
-        or (is_long and has_capitals and rest != question)
-    )
-    return mention if is_sure else None
+    is_named = is_long and has_capitals and rest != question
+    return mention if is_file or is_named or (is_whole and (is_long or is_summary)) else None
 
 
 # What is asked
@@ -295,15 +285,79 @@ def _whole_title(question: str, title: str) -> _Mention | None:
 
 def _without(question: str, mention: _Mention, end: int) -> str:
     """Return a question without the naming, or with “it” where it asks about the source itself."""
-    pronoun = "" if mention.is_placed else _it(mention.article)
+    pronoun = ""
+    if not mention.is_placed:  # “it” in the language of the article
+        its = (
+            lists["it"][0]
+            for lists in LISTS.values()
+            if re.fullmatch("|".join(lists["articles"]), mention.article, re.IGNORECASE)
+        )
+        pronoun = next(its, "it")
     text = without(question, (mention.start, end), pronoun)
     is_question = bool(content_words(text)) or (bool(pronoun) and len(tokenize(text)) > 1)
     return text if is_question else question
 
 
-def _it(article: str) -> str:
-    """Return “it” in the language of an article."""
-    for lists in LISTS.values():
-        if re.fullmatch("|".join(lists["articles"]), article, re.IGNORECASE):
-            return lists["it"][0]
-    return "it"
+NUMBERED: Final = r"^\W*(\w+\s+)?[0-9]"  # in PostgreSQL: headings that may have a number
+_SECTION: Final = any_of("numbered_sections")
+_NAMED: Final = re.compile(
+    rf"""(?<!\w)(?P<place>{any_of("places")}\s+)?
+    (?P<name>{_SECTION}\s+(?P<number>\d+(?:\.\d+)*))(?![\w.]*\d)
+    (?:\s+(?:of|in|from|von|aus|de|du|del)\s+{any_of("articles")}\s+{any_of("kinds")}(?!\w))?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_HEADING: Final = re.compile(
+    rf"\W*(?:{_SECTION}\s+)?(?P<number>\d+(?:\.\d+)*)(?!\w)", re.IGNORECASE
+)
+Number = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSection:
+    """A section's number, its name in the question, and the question without it."""
+
+    number: Number
+    name: str
+    question: str
+
+
+class Heading(NamedTuple):
+    """A heading, and the characters [first, last) of a passage below it."""
+
+    text: str
+    first: int
+    last: int
+
+
+def find_named_section(question: str) -> NamedSection | None:
+    """Return the first section that a question names."""
+    named = _NAMED.search(question)
+    if named is None:
+        return None
+    goes_on = re.match(r"\s+\w", question[named.end() :])
+    pronoun = "it" if goes_on and not named["place"] else ""
+    text = without(question, named.span(), pronoun)
+    return NamedSection(number=_number(named["number"]), name=named["name"], question=text)
+
+
+def section_span(number: Number, headings: Sequence[Heading]) -> tuple[int, int] | None:
+    """Return the characters of a section, from its first heading to the next higher number.
+
+    ``headings`` are those of a source's passages in order; a passage without a number belongs to
+    the section before it.
+    """
+    first = last = -1
+    for heading in headings:
+        match = _HEADING.match(heading.text)
+        own = _number(match["number"])[: len(number)] if match else ()
+        if own == number and first < 0:
+            first = heading.first
+        elif own > number and first >= 0:
+            break
+        last = heading.last
+    return (first, last) if first >= 0 else None
+
+
+def _number(text: str) -> Number:
+    """Return “2.3” as (2, 3)."""
+    return tuple(int(part) for part in text.split(".") if part)

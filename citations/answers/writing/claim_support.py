@@ -98,7 +98,9 @@ def _numbers(text: str) -> list[str]:
 
 
 class Attribution(NamedTuple):
-    """A place of a passage, and whether it has the claim's words in their order."""
+    """A place of a passage, and whether it has the claim's words in their order, whatever stands
+    between them.
+    """
 
     pick: Pick
     is_said: bool
@@ -111,21 +113,8 @@ def attribute(
     claim_stems = set(stems(claim))
     if len(claim_stems) < _MIN_WORDS:
         return None
-    picks = _places(sentences(passages))
-    nearness = rate(claim, [pick.text for pick in picks]) if rate and picks else None
-    rated = [
-        (covered(claim_stems, set(stems(pick.text)), {}), cosine, pick)
-        for pick, cosine in zip(picks, nearness or [0.0] * len(picks), strict=True)
-    ]
-    best = max(rated, key=lambda row: (row[0] + row[1], -len(row[2].text)), default=None)
-    if best is None or (best[0] < COVERED and best[1] < MIN_COSINE):
-        return None
-    return Attribution(best[2], _is_said(claim, best[2].text))
-
-
-def _places(picks: Sequence[Pick]) -> list[Pick]:
-    """Return the sentences, and each two that follow one another in a source."""
-    pairs = [
+    picks = sentences(passages)
+    picks += [
         Pick(
             evidence=first.evidence,
             text=f"{first.text} {second.text}",
@@ -135,10 +124,14 @@ def _places(picks: Sequence[Pick]) -> list[Pick]:
         if first.evidence.number == second.evidence.number
         and len(first.text) + len(second.text) < MAX_EXCERPT
     ]
-    return [*picks, *pairs]
-
-
-def _is_said(claim: str, text: str) -> bool:
-    """Tell whether a text has all words of a claim in their order, whatever stands between."""
-    words = iter(tokenize(text, shortest=1))
-    return all(word in words for word in tokenize(claim, shortest=1))
+    nearness = rate(claim, [pick.text for pick in picks]) if rate and picks else None
+    rated = [
+        (covered(claim_stems, set(stems(pick.text)), {}), cosine, pick)
+        for pick, cosine in zip(picks, nearness or [0.0] * len(picks), strict=True)
+    ]
+    best = max(rated, key=lambda row: (row[0] + row[1], -len(row[2].text)), default=None)
+    if best is None or (best[0] < COVERED and best[1] < MIN_COSINE):
+        return None
+    words = iter(tokenize(best[2].text, shortest=1))
+    is_said = all(word in words for word in tokenize(claim, shortest=1))
+    return Attribution(best[2], is_said)

@@ -8,12 +8,11 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
-from citations.text.function_words import function_words
+from citations.text.blocks import TableRow, table_rows
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 from citations.text.speakers import begins_turn
 from citations.text.statements import is_exercise, is_pointer, points_back
-from citations.text.tables import TableRow
-from citations.text.tables import rows as rows_of
+from citations.text.words import function_words
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
@@ -53,7 +52,7 @@ class Pick:
 def own_rows(passage: Evidence) -> Iterator[TableRow]:
     """Yield the rows in a passage's own text: one that begins within a table lacks its header."""
     for start, text in _stretches(passage):
-        yield from rows_of(text, start)
+        yield from table_rows(text, start)
 
 
 def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]:
@@ -65,15 +64,16 @@ def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]
     for passage in passages:
         for pick in _split(passage, list(rows(passage))):
             picks.setdefault((passage.source, pick.span[1]), pick)
-    return [pick for pick in picks.values() if len(pick.text) <= MAX_SENTENCE and _says(pick)]
-
-
-def _says(pick: Pick) -> bool:
-    """Tell a statement from a heading, an exercise and a pointer."""
-    if is_exercise(pick.text) or is_pointer(pick.text):
-        return False
-    heading = pick.evidence.heading.casefold()
-    return ends_with_stop(pick.text) or _flat(pick.text).strip("# ").casefold() not in heading
+    return [
+        pick
+        for pick in picks.values()
+        if len(pick.text) <= MAX_SENTENCE
+        and not (is_exercise(pick.text) or is_pointer(pick.text))
+        and (
+            ends_with_stop(pick.text)
+            or _flat(pick.text).strip("# ").casefold() not in pick.evidence.heading.casefold()
+        )
+    ]
 
 
 def extended(
@@ -127,12 +127,13 @@ def _flat(text: str) -> str:
 def _split(passage: Evidence, rows: Sequence[TableRow]) -> Iterator[Pick]:
     for start, text in _stretches(passage):
         own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
-        prose = _without(text, [(row.span[0] - start, row.span[1] - start) for row in own])
-        picks = [
-            Pick(evidence=passage, text=row.text, span=row.span, header=row.header)
-            for row in own
-            if row.header
-        ]
+        prose, picks = text, list[Pick]()
+        for row in own:  # blanked out, so that sentences keep their places
+            begin, end = max(row.span[0] - start, 0), min(row.span[1] - start, len(text))
+            prose = prose[:begin] + "\n" * (end - begin) + prose[end:]
+            if row.header:
+                pick = Pick(evidence=passage, text=row.text, span=row.span, header=row.header)
+                picks.append(pick)
         for first, last in _sentences(prose):
             if not (passage.locator.page and is_listing(text[first:last])):
                 span = (start + first, start + last)
@@ -146,14 +147,6 @@ def _stretches(passage: Evidence) -> Iterator[tuple[int, str]]:
     for start, end in passage.spans:
         yield start, passage.text[offset : offset + end - start]
         offset += end - start + 1
-
-
-def _without(text: str, spans: Iterable[Span]) -> str:
-    """Blank out spans, so that sentences keep their places."""
-    for first, last in spans:
-        begin, end = max(first, 0), min(last, len(text))
-        text = text[:begin] + "\n" * (end - begin) + text[end:]
-    return text
 
 
 def _sentences(text: str) -> Iterator[Span]:
@@ -174,21 +167,16 @@ def _sentences(text: str) -> Iterator[Span]:
 
 def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     run: list[Span] = []
-    for span in spans:
+    for number, span in enumerate(spans, start=1):
         run.append(span)
         piece = text[slice(*span)]
-        if ends_with_stop(piece):
-            yield from _pieces(run) or [(run[0][0], span[1])]
+        # Behind a line break comes a heading, or the rest of the last page's sentence.
+        if ends_with_stop(piece) or piece.endswith(("\n", "\r")) or number == len(spans):
+            if span[1] - run[0][0] > MAX_SENTENCE:  # speech without stops
+                yield from run
+            elif ends_with_stop(piece):
+                yield run[0][0], span[1]
             run = []
-        elif piece.endswith(("\n", "\r")):  # a heading, or the rest of the last page's sentence
-            yield from _pieces(run)
-            run = []
-    yield from _pieces(run)
-
-
-def _pieces(run: Sequence[Span]) -> Sequence[Span]:
-    """Return the parts of what is too long for a sentence: speech without stops; else nothing."""
-    return run if run and run[-1][1] - run[0][0] > MAX_SENTENCE else ()
 
 
 # What stands around them
@@ -199,7 +187,7 @@ def _extended(
 ) -> Pick:
     if pick.header:
         return pick
-    offset, text = read(pick.evidence) if read else _passage(pick)
+    offset, text = read(pick.evidence) if read else _stretch(pick)
     first, last = pick.span[0] - offset, pick.span[1] - offset
     if text[first:last] != pick.text:  # the text has changed since
         return pick
@@ -229,9 +217,8 @@ def _extended(
             span[1] - first > most
             or not _is_beside(text, end, span[0])
             or not is_new(span)
-            or (
-                is_spoken and begins_turn(following, text) and not asks(before)
-            )  # somebody else goes on
+            # Somebody else goes on.
+            or (is_spoken and begins_turn(following, text) and not asks(before))
         ):
             break
         end, before = span[1], following
@@ -239,12 +226,13 @@ def _extended(
     return replace(pick, span=(offset + first, offset + last), text=text[first:last])
 
 
-def _passage(pick: Pick) -> tuple[int, str]:
+def _stretch(pick: Pick) -> tuple[int, str]:
     """Return the stretch of the passage that a sentence stands in, and where it begins."""
-    for start, text in _stretches(pick.evidence):
-        if start <= pick.span[0] and pick.span[1] <= start + len(text):
-            return start, text
-    raise ValueError("The sentence does not stand in its passage.")
+    return next(
+        (start, text)
+        for start, text in _stretches(pick.evidence)
+        if start <= pick.span[0] and pick.span[1] <= start + len(text)
+    )
 
 
 def _is_beside(text: str, last: int, first: int) -> bool:

@@ -23,9 +23,9 @@ from citations.answers.writing.excerpts import (
 )
 from citations.answers.writing.sentence_ranking import Rate, covered, rated, signs, stems
 from citations.outline.tree import DOCUMENT, SECTION
-from citations.text.function_words import function_words
 from citations.text.sentences import ends_with_stop, is_punctuated
 from citations.text.statements import is_aside, points_back
+from citations.text.words import function_words
 
 MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
 MAX_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
@@ -165,15 +165,14 @@ def _answer(
 
 
 def _is_new(pick: Pick, others: Iterable[Pick]) -> bool:
-    return not any(_repeats(pick, other) for other in others)
-
-
-def _repeats(pick: Pick, other: Pick) -> bool:
-    """Tell whether a pick adds little to another one."""
-    if overlap(pick, other):
-        return True
-    mine, theirs = set(stems(pick.text)), set(stems(other.text))
-    return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+    """Tell whether a pick adds more than a little to others."""
+    mine = set(stems(pick.text))
+    for other in others:
+        theirs = set(stems(other.text))
+        is_alike = mine and theirs and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+        if is_alike or overlap(pick, other):
+            return False
+    return True
 
 
 # Overviews
@@ -182,8 +181,20 @@ def _repeats(pick: Pick, other: Pick) -> bool:
 def _overview(
     part: QuestionPart, picks: Sequence[Pick], earlier: Sequence[Pick], passages: Sequence[Evidence]
 ) -> list[Pick]:
-    """Choose sentences in the sources' order: on the question's subject, or from every source."""
-    proper = _proper(picks)
+    """Choose sentences in the sources' order: on the question's subject, or from every source.
+
+    Asides and broken sentences are left out, unless nothing is left.
+    """
+    texts: dict[int, list[str]] = {}
+    for pick in picks:
+        texts.setdefault(pick.evidence.source, []).append(pick.text)
+    punctuated = {source for source, own in texts.items() if is_punctuated(own)}
+    proper = [
+        pick
+        for pick in picks
+        if not is_aside(pick.text)
+        and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
+    ] or picks
     if part.about:
         chosen = _on_subject(proper, earlier)
     else:
@@ -193,29 +204,14 @@ def _overview(
     return sorted(chosen, key=lambda pick: (sources.index(pick.evidence.source), pick.span))
 
 
-def _proper(picks: Sequence[Pick]) -> list[Pick]:
-    """Leave out asides and broken sentences, unless nothing is left."""
-    texts: dict[int, list[str]] = {}
-    for pick in picks:
-        texts.setdefault(pick.evidence.source, []).append(pick.text)
-    punctuated = {source for source, own in texts.items() if is_punctuated(own)}
-
-    return [
-        pick
-        for pick in picks
-        if not is_aside(pick.text)
-        and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
-    ] or list(picks)
-
-
-# On a subject
-
-
 def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     """Take a sentence from each passage, the best first, before a second one from any."""
-    ranked = sorted(proper, key=lambda pick: -_fitness(pick))
-    least = WORTH_SAYING * _fitness(ranked[0]) if ranked else 0.0
-    worthy = [pick for pick in ranked if _fitness(pick) >= least]
+
+    def fitness(pick: Pick) -> float:
+        return pick.score * _independence(pick)
+
+    ranked = sorted(proper, key=lambda pick: -fitness(pick))
+    worthy = [pick for pick in ranked if fitness(pick) >= WORTH_SAYING * fitness(ranked[0])]
     chosen: list[Pick] = []
     for times in range(OVERVIEW):
         for pick in worthy:
@@ -225,16 +221,9 @@ def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     return chosen
 
 
-def _fitness(pick: Pick) -> float:
-    return pick.score * _independence(pick)
-
-
 def _independence(pick: Pick) -> float:
     grammar = function_words(pick.evidence.origin.language)
     return DEPENDENT if points_back(pick.text, grammar) else 1.0
-
-
-# Of the whole
 
 
 def _of_the_whole(
@@ -249,27 +238,20 @@ def _of_the_whole(
         whole = [pick for pick in own if pick.evidence.level == DOCUMENT]
         about = sorted(whole, key=lambda pick: pick.span)[:1]
         end = about[0].span[1] if about else 0
-        parts = [pick for pick in _headed(own, sections) if pick.span[0] >= end]
+        # With the headings of their sections; those of other parts are left out.
+        headed = [
+            replace(pick, evidence=replace(pick.evidence, heading=section.heading))
+            for pick in own
+            for section in sections
+            if section.source == source
+            and section.locator.span[0] <= pick.span[0]
+            and pick.span[1] <= section.locator.span[1]
+        ]
+        parts = [pick for pick in headed or own if pick.span[0] >= end]
         chosen += about
         if count > len(about) and parts:
             chosen += _spread(parts, count - len(about), [*earlier, *chosen])
     return chosen
-
-
-def _headed(own: Sequence[Pick], sections: Sequence[Evidence]) -> list[Pick]:
-    """Give sentences the headings of their sections; leave out those of other parts."""
-    headed = [
-        replace(pick, evidence=replace(pick.evidence, heading=section.heading))
-        for pick in own
-        for section in sections
-        if section.source == pick.evidence.source and _is_within(pick, section)
-    ]
-    return headed or list(own)
-
-
-def _is_within(pick: Pick, section: Evidence) -> bool:
-    first, last = section.locator.span
-    return first <= pick.span[0] and pick.span[1] <= last
 
 
 def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pick]:
@@ -286,21 +268,17 @@ def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pic
     middles = [first + (2 * index + 1) * length // (2 * count) for index in range(count)]
 
     def worth(pick: Pick, middle: int) -> float:
-        return _centrality(pick) - POSITION_PENALTY * abs(sum(pick.span) / 2 - middle) / length
+        width = 1.0 if pick.evidence.level == DOCUMENT else NARROW
+        named = covered(set(stems(pick.evidence.heading)), set(stems(pick.text)), {})
+        centrality = width * _independence(pick) * (1 + NAMED * named)
+        return centrality - POSITION_PENALTY * abs(sum(pick.span) / 2 - middle) / length
 
     ranked = [
         sorted(stretch, key=lambda pick: -worth(pick, middle))
         for stretch, middle in zip(stretches, middles, strict=True)
     ]
     chosen: list[Pick] = []
-    turns = chain.from_iterable(zip_longest(*ranked))
-    for pick in filter(None, turns):
+    for pick in filter(None, chain.from_iterable(zip_longest(*ranked))):
         if len(chosen) < count and _is_new(pick, (*others, *chosen)):
             chosen.append(pick)
     return chosen
-
-
-def _centrality(pick: Pick) -> float:
-    width = 1.0 if pick.evidence.level == DOCUMENT else NARROW
-    named = covered(set(stems(pick.evidence.heading)), set(stems(pick.text)), {})
-    return width * _independence(pick) * (1 + NAMED * named)

@@ -3,13 +3,13 @@
 Every character of it may be hostile.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from citations.answers.writing.json_output import begins_json, read_claims
 from citations.text import sentences
 from citations.text.sentences import FULL_STOPS, STOPS
 from transcripts.core.sanitize import clean
@@ -48,6 +48,7 @@ class UnansweredPart:
 
 Draft: TypeAlias = ClaimDraft | UnansweredPart
 
+_DIGITS: Final = re.compile(r"\d{1,4}")
 _NUMBER: Final = r"[\[(#]?\s*(?P<number>\d{1,4})\s*[\])]?"
 _LEAD: Final = r"[\s>*_#`•–-]{0,12}(?:\d{1,3}[.)]\s{1,4})?[\s>*_`]{0,8}"
 _COLON: Final = r"[*_]{0,4}\s{0,8}:[*_]{0,4}\s{0,8}"
@@ -204,26 +205,16 @@ class _ClaimParser:
 
     def end(self) -> Iterator[Draft]:
         """Yield the claim read so far, if any, and begin again."""
-        lines, cited, self._text, self._cited, self._is_paused = (
-            self._text,
-            self._cited,
-            [],
-            [],
-            False,
-        )
+        lines, cited = self._text, self._cited
+        self._text, self._cited, self._is_paused = [], [], False
         text = " ".join(lines)[: 2 * MAX_CLAIM]
-        if not cited:
-            for line in lines:
-                yield from self._read_sentences(line)
-        elif claim := _plain(text):
+        if cited and (claim := _plain(text)):
             yield ClaimDraft(text=claim, cited=tuple((cited + _inline(text))[:MAX_QUOTES]))
-
-    def _read_sentences(self, line: str) -> Iterator[Draft]:
-        for draft in _sentences(line):
+        for line in lines if not cited else ():
             if "[^" in line:
-                self._waiting.append(draft)
+                self._waiting += _sentences(line)
             else:
-                yield draft
+                yield from _sentences(line)
 
     def with_footnotes(self) -> Iterator[Draft]:
         """Yield the claims with footnotes, each with what these cite."""
@@ -251,7 +242,7 @@ def _sentences(text: str) -> Iterator[ClaimDraft]:
         cited = tuple(_inline(sentence)[:MAX_QUOTES])
         references = [match.group() for match in _REFERENCE.finditer(sentence)]
         named = [] if cited else references + _NAMED.findall(sentence)
-        numbers = (int(number) for part in named for number in _digits(part))
+        numbers = (int(number) for part in named for number in _DIGITS.findall(part))
         if claim := _plain(sentence):
             passages = tuple(dict.fromkeys(numbers))[:MAX_QUOTES]
             yield ClaimDraft(text=claim, cited=cited, passages=passages)
@@ -285,12 +276,8 @@ def _json_drafts(text: str) -> Iterator[Draft]:
 def _footnote(text: str) -> CitedQuote:
     quote, numbers = _FOOTNOTE_QUOTE.search(text), _NAMED.findall(text)
     trailing = _TRAILING.search(text)
-    number = _digits(numbers[0])[0] if numbers else trailing["number"] if trailing else 0
+    number = _DIGITS.findall(numbers[0])[0] if numbers else trailing["number"] if trailing else 0
     return CitedQuote(quote=quote["text"].strip() if quote else "", passage=int(number))
-
-
-def _digits(text: str) -> list[str]:
-    return re.findall(r"\d{1,4}", text)
 
 
 def _unquoted(text: str) -> str:
@@ -310,3 +297,80 @@ def _plain(text: str) -> str:
     text = _MARKUP.sub(r"\2", _REFERENCE.sub("", text))
     plain = _ITEM.sub("", " ".join(text.split()), count=1).lstrip("*#>•- ").strip()
     return plain[:MAX_CLAIM] if any(mark.isalnum() for mark in plain) else ""
+
+
+_START: Final = re.compile(r"\s*(?:```\s*json\b|\[\s*$|\[?\s*\{\s*(?:[\"']|$))", re.IGNORECASE)
+_TOKEN: Final = re.compile(
+    r'"(?P<string>(?>(?:[^"\\]|\\.)*))"\s*(?P<colon>:)?|(?P<number>\b\d{1,4}\b)|(?P<brace>[{}])',
+    re.DOTALL,
+)
+_CLAIMS: Final = frozenset({"claim", "text", "statement", "sentence", "answer", "content", "fact"})
+_QUOTES: Final = frozenset({"quote", "quotes", "quotation", "evidence", "excerpt", "support"})
+_UNANSWERED: Final = frozenset({"notfound", "missing", "unanswered"})
+_PASSAGES: Final = frozenset(
+    {"passage", "passages", "source", "sources", "number", "id", "reference", "references"}
+    | {"citation", "citations", "passagenumber", "passageid"}
+)
+
+
+@dataclass(slots=True)
+class JsonClaim:
+    """The values of an object: a claim, its quotes, its passages, or what is missing."""
+
+    text: str = ""
+    quotes: list[str] = field(default_factory=list)
+    passages: list[int] = field(default_factory=list)
+    missing: str = ""
+
+
+def begins_json(line: str) -> bool:
+    """Tell whether an answer goes on as JSON from a line; "[2] …" is prose."""
+    return _START.match(line) is not None
+
+
+def read_claims(text: str) -> Iterator[JsonClaim]:
+    """Yield the objects that have a claim, or say what is missing, in their order, from JSON as
+    small models write it: fenced, cut off, with stray commas.
+
+    Strings and numbers are taken in their order, by the key before them; the rest is ignored. So
+    broken JSON is read as far as it goes, and any nesting is harmless. Linear time.
+    """
+    claim, key, depth, own_depth = JsonClaim(), "", 0, 0
+    for token in _TOKEN.finditer(text):
+        if token["brace"]:
+            depth += 1 if token["brace"] == "{" else -1
+            is_end = depth < own_depth and bool(claim.text)
+        elif token["colon"]:
+            key = re.sub(r"\W|_", "", token["string"].lower())
+            continue
+        else:
+            is_end = bool(claim.text) and key in _CLAIMS
+        if is_end:
+            yield claim
+            claim, own_depth = JsonClaim(), 0
+        if not token["brace"]:
+            _add(claim, key, token["number"] or _unescaped(token["string"]))
+            own_depth = own_depth or (depth if claim.text else 0)
+        if claim.missing:
+            yield JsonClaim(missing=claim.missing)
+            claim.missing = ""
+    if claim.text:
+        yield claim
+
+
+def _add(claim: JsonClaim, key: str, value: str) -> None:
+    if key in _CLAIMS:
+        claim.text = value
+    elif key in _UNANSWERED:
+        claim.missing = value
+    elif key in _PASSAGES:
+        claim.passages += map(int, _DIGITS.findall(value)[:8])
+    elif key in _QUOTES and not value.isdecimal():
+        claim.quotes.append(value)
+
+
+def _unescaped(string: str) -> str:
+    try:
+        return str(json.loads(f'"{string}"', strict=False))
+    except ValueError:
+        return string

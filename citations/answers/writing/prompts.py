@@ -1,7 +1,7 @@
 """The prompts of answers: numbered passages, the question, and the form of the answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
@@ -84,23 +84,29 @@ def prompt(
     verified, to be written again.
     """
     breadth = max((part.breadth for part in parts), key=ANSWER_TOKENS.__getitem__)
-    form = _Form.quoted(breadth) if fills_forms else _Form.numbered(breadth)
+    system = _QUOTED if fills_forms else _NUMBERED.format(length=_LENGTH[breadth])
+    ending = "The claims with their quotes:" if fills_forms else "Your answer:"
+    most = MAX_PASSAGES if fills_forms or breadth == Breadth.BROAD else FEW_PASSAGES
+
+    def bare() -> Prompt:
+        text = "\n\n".join((*lines, ending))
+        return Prompt(system=system, text=text, max_tokens=ANSWER_TOKENS[breadth])
+
     lines = [marked("question", question)]
     if failed:
-        lines.append(f"{form.repair}\n{marked('answer', failed[:MAX_CHARACTERS])}")
+        repair = _REPAIR_QUOTED if fills_forms else _REPAIR_NUMBERED
+        lines.append(f"{repair}\n{marked('answer', failed[:MAX_CHARACTERS])}")
     if len(parts) > 1:
         listed = "\n".join(f"- {marked('question', part.text)}" for part in parts)
         lines.append(f"It asks:\n{listed}")
-    room = min(TOLD_TOKENS, _room(form.ask(lines), budget) // 4)
+    room = min(TOLD_TOKENS, _room(bare(), budget) // 4)
     heard = _fitting([marked("told", text) for text in reversed(earlier_quotes)], room)
     if heard:
         lines.append("\n".join((_HEARD, *reversed(heard))))
-    bare = form.ask(lines)
-    count = form.passages * len(parts) + len(earlier_quotes)  # whose passages are found once more
-    passages = _fitting(
-        [_passage(passage) for passage in _in_turn(evidence)[:count]], _room(bare, budget)
-    )
-    return replace(bare, document="\n\n".join(passages))
+    count = most * len(parts) + len(earlier_quotes)  # whose passages are found once more
+    texts = [_passage(passage) for passage in _in_turn(evidence)[:count]]
+    passages = _fitting(texts, _room(bare(), budget))
+    return replace(bare(), document="\n\n".join(passages))
 
 
 def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int) -> Prompt:
@@ -115,42 +121,6 @@ def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int)
     return Prompt(
         system=_REWRITE, document=marked("text", conversation), text=text, max_tokens=REWRITE_TOKENS
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
-    """The form that an answer is asked for in."""
-
-    system: str
-    ending: str
-    repair: str
-    max_tokens: int
-    passages: int  # for each question, at most
-
-    @classmethod
-    def quoted(cls, breadth: Breadth) -> "_Form":
-        return cls(
-            system=_QUOTED,
-            ending="The claims with their quotes:",
-            repair=_REPAIR_QUOTED,
-            max_tokens=ANSWER_TOKENS[breadth],
-            passages=MAX_PASSAGES,
-        )
-
-    @classmethod
-    def numbered(cls, breadth: Breadth) -> "_Form":
-        return cls(
-            system=_NUMBERED.format(length=_LENGTH[breadth]),
-            ending="Your answer:",
-            repair=_REPAIR_NUMBERED,
-            max_tokens=ANSWER_TOKENS[breadth],
-            passages=FEW_PASSAGES if breadth == Breadth.SPECIFIC else MAX_PASSAGES,
-        )
-
-    def ask(self, lines: Sequence[str]) -> Prompt:
-        """Return the prompt without passages."""
-        text = "\n\n".join((*lines, self.ending))
-        return Prompt(system=self.system, text=text, max_tokens=self.max_tokens)
 
 
 def _room(bare: Prompt, budget: int) -> int:

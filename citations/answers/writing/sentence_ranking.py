@@ -11,15 +11,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from citations.answers.writing.definitions import definition_asked, definition_start, fitness, term
+from citations.answers.writing.answer_types import (
+    definition_asked,
+    definition_start,
+    fitness,
+    quantity_asked,
+    term,
+)
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
-from citations.answers.writing.quantities import quantity_asked
 from citations.text.sentences import asks, ends_with_stop
+from citations.text.words import rarity
 from transcripts.text.tokenizer import tokenize
 
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -80,19 +86,13 @@ def rated(
         deduction = passage * (best - sentence.evidence.score)
         score = WORDS * words + MEANING * nearest - deduction
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
-        sentence = _defining(sentence, definition) if definition else sentence
+        start = definition_start(definition, sentence.text) if definition else None
+        if start is not None:  # of speech without full stops, keep the defining clause
+            cut = 0 if ends_with_stop(sentence.text) else start
+            text, span = sentence.text[cut:], (sentence.span[0] + cut, sentence.span[1])
+            sentence = replace(sentence, text=text, span=span, is_definition=True)
         scored.append(replace(sentence, score=score, meaning=meaning))
     return scored
-
-
-def _defining(sentence: Pick, definition: re.Pattern[str]) -> Pick:
-    """Mark a sentence that defines; of speech without full stops, keep the defining clause."""
-    start = definition_start(definition, sentence.text)
-    if start is None:
-        return sentence
-    cut = 0 if ends_with_stop(sentence.text) else start
-    span = (sentence.span[0] + cut, sentence.span[1])
-    return replace(sentence, text=sentence.text[cut:], span=span, is_definition=True)
 
 
 def _before(sentences: Sequence[Pick], index: int) -> int | None:
@@ -134,13 +134,15 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
         if pick.evidence.source != best.evidence.source
         or abs(pick.span[0] - best.span[0]) > ELSEWHERE
     )
+    names = [tokenize(name, shortest=1) for name in _NAMED.findall(question)]
     of_source = sum(passage.score for passage in passages if passage.source == best.evidence.source)
     relevances = [passage.relevance for passage in passages if passage.relevance is not None]
     known = {
         "score": scores[0],
         "margin": scores[0] - scores[1] if len(scores) > 1 else 0.0,
         "heard": covered(weights, set(map(stem, words)), weights),
-        "names": _named(question, words),
+        # Of a question without names, 1.
+        "names": fmean(words.issuperset(name) for name in names) if names else 1.0,
         "meaning": max(cosines, default=None),
         "lead": best.score - max(elsewhere, default=0.0),
         "share": of_source / (sum(scores) or 1.0),
@@ -149,23 +151,12 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
     return {name: float(value) for name, value in known.items() if value is not None}
 
 
-def _named(question: str, words: Collection[str]) -> float:
-    """Return the share of a question's names and numbers that are among words; 1 without any."""
-    names = [tokenize(name, shortest=1) for name in _NAMED.findall(question)]
-    return fmean(all(word in words for word in name) for name in names) if names else 1.0
-
-
 def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str, float]:
-    """Weigh a question's words by log(1 + n / df), those of the earlier question less.
-
-    Spärck Jones, "A statistical interpretation of term specificity" (1972). A word that no sentence
-    has counts as if one had it.
-    """
+    """Weigh a question's words by their rarity, those of the earlier question less."""
     counts = Counter(word for words in sentences for word in words)
     own_stems = set(stems(own or question))
     return {
-        word: (1.0 if word in own_stems else CONTEXT)
-        * math.log(1 + len(sentences) / (counts[word] or 1))
+        word: (1.0 if word in own_stems else CONTEXT) * rarity(counts[word], len(sentences))
         for word in stems(question)
     }
 
@@ -177,8 +168,8 @@ def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str
 class LogisticModel:
     """A logistic regression over some signs; ``border`` separates no (below) from yes."""
 
-    signs: tuple[str, ...]
-    weights: tuple[float, ...]
+    signs: Sequence[str]
+    weights: Sequence[float]
     bias: float
     border: float = 0.0
 
@@ -203,9 +194,10 @@ def is_answered(signs: Mapping[str, float]) -> bool:
     return presence.estimate(signs) >= presence.border
 
 
+@cache
 def trained_model() -> str:
     """Return the name of the embedding model that ``MODEL_SIGNS`` signs were trained with."""
-    return str(_stored()["model"])
+    return str(json.loads(TRAINED.read_text(encoding="utf-8"))["model"])
 
 
 def _group(signs: Mapping[str, float]) -> str:
@@ -214,20 +206,10 @@ def _group(signs: Mapping[str, float]) -> str:
     return "+".join(["always", *known])
 
 
-@lru_cache(maxsize=2)
+@cache
 def _trained(estimate: str) -> dict[str, LogisticModel]:
-    return {
-        group: LogisticModel(
-            tuple(stored["signs"]), tuple(stored["weights"]), stored["bias"], stored["border"]
-        )
-        for group, stored in _stored()[estimate].items()
-    }
-
-
-@lru_cache(maxsize=1)
-def _stored() -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads(TRAINED.read_text(encoding="utf-8"))
-    return stored
+    models = json.loads(TRAINED.read_text(encoding="utf-8"))[estimate]
+    return {group: LogisticModel(**stored) for group, stored in models.items()}
 
 
 # Words

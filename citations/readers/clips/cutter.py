@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from citations.errors import CannotBeCut, CutterBusy, CutterMissing
 from citations.readers.sandbox import child_environment
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
 
 PROGRAM: Final = Path(__file__).with_name("worker.py")
 SECONDS: Final = 30  # of CPU time; the last minute of three hours of MP3 takes three

@@ -19,6 +19,7 @@ _SCRIPT: Final = re.compile(r"math/(?:tex|asciimath|mml)\b")
 _WRAPPER: Final = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
 _GLYPH: Final = re.compile(r"""(?:\bmjx-c|\bdata-c=["'])([0-9A-Fa-f]{2,5})\b""")
 _ANNOTATION: Final = 'annotation[encoding="application/x-tex"], annotation[encoding="TeX"]'
+_TEX: Final = ("alttext", "data-latex")  # attributes
 _SPOKEN: Final = ("alttext", "data-latex", "aria-label", "data-semantic-speech", "alt", "title")
 _MARKS: Final = {  # what stands before the second, third … part of an element
     "msup": "^",
@@ -39,6 +40,13 @@ def is_formula(node: LexborNode) -> bool:
     if node.tag == "script":
         return _SCRIPT.match(node.attributes.get("type") or "") is not None
     return _CLASSES.search(node.attributes.get("class") or "") is not None
+
+
+def is_tex(node: LexborNode) -> bool:
+    """Whether the source of a formula is TeX, rather than how it is spoken or set on a line."""
+    if node.tag == "script":
+        return "mml" not in (node.attributes.get("type") or "")
+    return any(node.css_first(_ANNOTATION) or _attribute(node, name) for name in _TEX)
 
 
 def source_of(node: LexborNode) -> str:
@@ -66,7 +74,7 @@ def _is_followed_by_source(node: LexborNode) -> bool:
 def _sources(node: LexborNode) -> Iterator[str]:
     if annotation := node.css_first(_ANNOTATION):
         yield annotation.text()
-    for name in ("alttext", "data-latex"):
+    for name in _TEX:
         yield _attribute(node, name)
     if math := node if node.tag == "math" else node.css_first("math"):
         yield _linear(math)

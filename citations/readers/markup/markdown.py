@@ -88,7 +88,9 @@ def _told(value: Any) -> str:
 
 
 def to_html(text: str) -> Iterator[str]:
-    """Yield a text as HTML, segment by segment. Its formulas are still TeX, in their delimiters."""
+    """Yield a text as HTML, segment by segment. Its formulas are TeX in their delimiters, as
+    the ``alttext`` of empty elements.
+    """
     parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
     parser.use(footnote_plugin, inline=False, move_to_end=False)
     parser.use(dollarmath_plugin, allow_labels=False, allow_blank_lines=False, double_inline=True)
@@ -143,11 +145,12 @@ def _is_anywhere(source: str, end: int) -> bool:
 
 def _formula(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
     opener = tokens[index].markup
-    return escape(f"{opener}{tokens[index].content}{_CLOSERS.get(opener, opener)}")
+    source = f"{opener}{tokens[index].content}{_CLOSERS.get(opener, opener)}"
+    return f'<math alttext="{escape(source)}"></math>'
 
 
 def _formula_block(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
-    return f"<p>{_formula(_, tokens, index).replace(chr(10), '<br>')}</p>\n"
+    return f"<p>{_formula(_, tokens, index)}</p>\n"
 
 
 def _footnote_mark(_: Any, tokens: list[Token], index: int, *options: Any) -> str:

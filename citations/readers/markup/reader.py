@@ -3,25 +3,19 @@
 A child process with limits of time and memory parses them (see ``worker``).
 """
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from citations.errors import DocumentBroken
 from citations.readers import plain_text
 from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.parser_process import SECONDS, ParserEnded, run
 from citations.readers.plain_text import clean
-from citations.readers.sandbox import child_environment
 
 PROGRAM = Path(__file__).with_name("worker.py")
-SECONDS = 30  # of CPU time; ordinary documents take one or two
 _MAX_MARKUP: Final = 4  # characters of a web page per character of its text
 _HEAD: Final = 4_096  # bytes in which a web page declares its encoding
 _CHARSET: Final = re.compile(
@@ -39,19 +33,21 @@ def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     with path.open("rb") as stream:
         match = _CHARSET.search(stream.read(_HEAD))
     declared = match[1].decode() if match else ""
-    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * MAX_PAGE, declared=declared)
+    most = _MAX_MARKUP * most_pages * MAX_PAGE
+    source, note = plain_text.load(path, most=most, declared=declared)
     facts, pieces = parse_markup(source, kind="html")
+    facts["note"] = f"{facts.get('note', '')} {note}".strip()
     return paginate(pieces, most_pages=most_pages, first=first, **facts)
 
 
 def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a Markdown file into pages, as plain text if parsing takes too long."""
-    source = plain_text.load(path, most=most_pages * MAX_PAGE)
+    source, note = plain_text.load(path, most=most_pages * MAX_PAGE)
     try:
         facts, pieces = parse_markup(source, kind="markdown")
     except MarkupTooComplex:
         facts, pieces = {}, plain_text.split_paragraphs(source)
-    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+    return paginate(pieces, most_pages=most_pages, first=first, note=note, **facts)
 
 
 def parse_markup(
@@ -60,53 +56,12 @@ def parse_markup(
     """Return the facts and the pieces of ``html`` or ``markdown``. Raises ``MarkupTooComplex``."""
     with tempfile.TemporaryFile() as source:
         source.write(text.encode(errors="replace"))
-        lines = _run(source, kind, seconds)
-    facts: dict[str, Any] = next(lines, {})
+        try:
+            facts, lines = run(PROGRAM, source, kind, seconds=seconds)
+        except ParserEnded:
+            raise MarkupTooComplex(
+                "It cannot be parsed: it is too large or nested too deeply."
+            ) from None
     return {name: clean(str(value)) for name, value in facts.items()}, (
         MarkupBlock(clean(text), level, clean(html)) for level, text, html in lines
     )
-
-
-def _run(source: Any, kind: str, seconds: int) -> Iterator[Any]:
-    """Iterate over the lines that the process wrote to a temporary file."""
-    output = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
-    exit_code = _parse(source, output, kind, seconds)
-    if exit_code == -signal.SIGKILL:  # by somebody, or for want of memory: not by its own limits
-        exit_code = _parse(source, output, kind, seconds)
-    if exit_code != 0:
-        output.close()
-        raise MarkupTooComplex("It cannot be parsed: it is too large or nested too deeply.")
-    output.seek(0)
-    return _lines(output)
-
-
-def _parse(source: Any, output: Any, kind: str, seconds: int) -> int:
-    """Parse in a process, from the beginning; return its exit code, or minus its signal."""
-    source.seek(0)
-    output.seek(0)
-    output.truncate()
-    try:
-        return subprocess.run(
-            # -P: modules beside the program must not shadow others.
-            [sys.executable, "-P", str(PROGRAM), kind, str(seconds)],
-            stdin=source,
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            timeout=4 * seconds,
-            check=False,
-            env=_environment(),
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return 1
-
-
-def _environment() -> dict[str, str]:
-    """Return the child's environment, in which it finds the modules beside it."""
-    environment = child_environment()
-    paths = (environment.get("PYTHONPATH"), str(Path(__file__).parents[3]))
-    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
-def _lines(output: Any) -> Iterator[Any]:
-    with output:
-        yield from map(json.loads, output)

@@ -10,7 +10,7 @@ import nh3
 
 _NAMES: Final = (
     "b blockquote br caption cite code del em h1 h2 h3 h4 h5 h6 i kbd li ol p pre q s strong sub "
-    "sup table tbody td tfoot th thead tr ul"
+    "sup table tbody td tfoot th thead tr ul var"
 )
 _TAGS: Final = frozenset(_NAMES.split())
 _ATTRIBUTES: Final = {"ol": {"start"}, "td": {"colspan"}, "th": {"colspan"}}

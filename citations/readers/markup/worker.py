@@ -2,46 +2,27 @@
 
 Either can be written so that every parser takes hours or all memory. The program is run by its path
 and imports nothing of the project but the modules beside it, which need no framework. It reads text
-(UTF-8) from standard input and writes JSON lines: first the document's facts, then its pieces as
-[level, text, HTML]. A level of 1 to 6 is a heading's. The HTML has the same words, in order, with
-plain tags; it is to be sanitised where it is shown.
+(UTF-8) from standard input and answers as ``parser_process`` says. The HTML of a piece has the same
+words, in order, with plain tags; it is to be sanitised where it is shown.
 """
 
 import html
-import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citations.readers.markup import article, formulas, markdown
-
-try:
-    import resource
-except ImportError:  # a system without limits
-    resource = None  # type: ignore[assignment]
-
-MEMORY = 2 * 1024**3  # bytes of address space
-MAX_FACT = 500  # characters
-
-Piece = tuple[int, str, str]
+from citations.readers import parser_process
+from citations.readers.markup import article, markdown
+from citations.readers.markup.walker import Piece, Walker, nodes, pieces_of
 
 
 def main() -> None:
     """Parse standard input as ``html`` or ``markdown`` within a number of CPU seconds."""
     kind, seconds = sys.argv[1], int(sys.argv[2])
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    parser_process.limit(seconds)
     text = sys.stdin.buffer.read().decode(errors="replace")
-    facts, pieces = read_html(text) if kind == "html" else read_markdown(text)
-    facts = {name: " ".join(value.split())[:MAX_FACT] for name, value in facts.items()}
-    sys.stdout.write(json.dumps(facts) + "\n")
-    for piece in pieces:
-        sys.stdout.write(json.dumps(piece) + "\n")
-    sys.stdout.flush()
+    parser_process.answer(*(read_html(text) if kind == "html" else read_markdown(text)))
 
 
 def read_markdown(text: str) -> tuple[dict[str, str], Iterator[Piece]]:
@@ -52,29 +33,7 @@ def read_markdown(text: str) -> tuple[dict[str, str], Iterator[Piece]]:
 
 def _markdown_pieces(text: str) -> Iterator[Piece]:
     for segment in markdown.to_html(text):
-        if body := LexborHTMLParser(segment).body:
-            yield from _Walker().pieces(body)
-
-
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_DROPPED_NAMES = (
-    "script style nav noscript template svg iframe object embed canvas audio video head "
-    "button select textarea input dialog menu"
-)
-_BLOCK_NAMES = (
-    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr html li main ol p pre section summary table tbody td "
-    "tfoot th thead tr ul"
-)
-_DROPPED = frozenset(_DROPPED_NAMES.split())
-_BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
-_DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
-_MAX_INDENT = 9
-_INLINE_NAMES = "b cite code del em i kbd q s strong sub sup"
-_INLINE = frozenset(_INLINE_NAMES.split())
-_MAX_INLINE = 8  # elements within one another
-_MAX_MARKUP = 6  # characters of HTML per character of text; more is not kept
-_MAX_PIECE = 2_400  # characters of a list or table, after which its rest is another piece
+        yield from pieces_of(segment)
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
@@ -83,21 +42,24 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     facts = article.facts_of(tree)
     if tree.body is None:
         return facts, iter(())
-    everything = list(_Walker().pieces(tree.body))
+    everything = list(Walker().pieces(tree.body))
     if article.needs_scripts(tree, _length(everything)):
-        facts["note"] = article.NEEDS_SCRIPTS
+        facts["note"] = article.NEEDS_SCRIPTS_NOTE
     for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
-        pieces = list(_Walker().pieces(part))
+        pieces = list(Walker().pieces(part))
         if _length(pieces) >= article.LEAST_SHARE * _length(everything):
+            outside = 1 - _length(pieces) / max(1, _length(everything))
+            if outside >= article.TOLD_SHARE:
+                facts["note"] = article.ARTICLE_NOTE.format(round(100 * outside))
             return facts, iter((*_title_outside(tree, part), *pieces))
-        facts["note"] = article.WHOLE_PAGE
+        facts["note"] = article.WHOLE_PAGE_NOTE
     return facts, iter(everything)
 
 
 def _article(source: str, body: LexborNode) -> LexborNode | None:
     """Return the element that has the article, None for a page where it is not looked for."""
     texts, depth = [], 0
-    for node, enters in _walk(body):
+    for node, enters in nodes(body):
         if node.is_text_node:
             texts.append(node)
         else:
@@ -117,222 +79,6 @@ def _title_outside(tree: LexborHTMLParser, part: LexborNode) -> Iterator[Piece]:
 
 def _length(pieces: list[Piece]) -> int:
     return sum(len(text) for _, text, _ in pieces)
-
-
-@dataclass(slots=True)
-class _Walker:
-    """Walks a tree in order, without recursion, as elements may be nested a million deep.
-
-    What has ``html`` in its name is the same in HTML; ``html_lines`` has the tags of lists, too.
-    """
-
-    parts: list[str] = field(default_factory=list)  # of the open paragraph, item or cell
-    html_parts: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)  # of the open list or table
-    html_lines: list[str] = field(default_factory=list)
-    row: list[str] = field(default_factory=list)
-    html_row: list[str] = field(default_factory=list)
-    lists: list[int] = field(default_factory=list)  # number of the next item, -1 for bullets
-    tables: int = 0
-    verbatim: int = 0
-    quotes: int = 0
-    inline: int = 0
-    marker: str = ""
-
-    def pieces(self, root: LexborNode) -> Iterator[Piece]:
-        for node, enters in _walk(root):
-            tag = str(node.tag)
-            if tag == "-text":
-                self._add_text(node.text_content or "")
-            elif tag in ("br", "img") or formulas.is_formula(node):
-                self._add_leaf(node, tag, enters)
-            elif tag in _INLINE:
-                self._add_inline(tag, enters)
-            elif tag in _BLOCKS:
-                yield from self._enter(node, tag) if enters else self._leave(tag)
-        yield from self._end_paragraph(0)
-        yield from self._flush()
-
-    def _add_leaf(self, node: LexborNode, tag: str, enters: bool) -> None:
-        if not enters:
-            return
-        if formulas.is_formula(node):
-            self._add_text(formulas.source_of(node))
-        elif tag == "img":
-            self._add_text(f" {node.attributes.get('alt') or ''} ")
-        else:
-            self.parts.append("\n" if self.verbatim else "\0")
-            self.html_parts.append("\n" if self.verbatim else "<br>")
-
-    def _add_text(self, text: str) -> None:
-        self.parts.append(text)
-        self.html_parts.append(html.escape(text))
-
-    def _add_inline(self, tag: str, enters: bool) -> None:
-        self.inline += 1 if enters else -1
-        if self.inline + (not enters) > _MAX_INLINE:
-            return
-        self.html_parts.append(f"<{tag}>" if enters else f"</{tag}>")
-
-    def _enter(self, node: LexborNode, tag: str) -> Iterator[Piece]:
-        if tag not in ("td", "th", "tr"):
-            yield from self._end_paragraph(0)
-        if tag == "table":
-            self.tables += 1
-            self.html_lines += ["<table>"] if self.tables == 1 else []
-        elif tag == "tr" and (caption := self._take_text()):
-            self.lines.append(caption)
-            self.html_lines.append(f"<caption>{self._take_html()}</caption>")
-        elif tag in ("ul", "ol"):
-            self.lists.append(-1 if tag == "ul" else _first_number(node))
-            self._open_list()
-        elif tag == "li":
-            self._enter_item()
-        elif tag == "pre":
-            self.verbatim += 1
-        elif tag == "blockquote":
-            self.quotes += 1
-
-    def _open_list(self) -> None:
-        if not self.tables and len(self.lists) <= _MAX_INDENT:
-            number = self.lists[-1]
-            self.html_lines.append("<ul>" if number < 0 else f'<ol start="{number}">')
-
-    def _close_list(self) -> None:
-        if not self.tables and len(self.lists) <= _MAX_INDENT:
-            self.html_lines.append("</ul>" if self.lists[-1] < 0 else "</ol>")
-
-    def _enter_item(self) -> None:
-        number = self.lists[-1] if self.lists else -1
-        self.marker = f"{number}. " if number >= 0 else "• "
-        if number >= 0:
-            self.lists[-1] += 1
-        if self.lists and not self.tables:
-            self.html_lines.append("<li>")
-
-    def _leave(self, tag: str) -> Iterator[Piece]:
-        if tag in ("td", "th"):
-            self.row.append(" ".join(self._take_text().split()))
-            self.html_row.append(f"<{tag}>{self._take_html()}</{tag}>")
-            return
-        yield from self._end_paragraph(int(tag[1]) if tag in _HEADINGS else 0)
-        if tag == "tr":
-            yield from self._leave_row()
-        elif tag == "table":
-            self.tables -= 1
-            self.html_lines += ["</table>"] if not self.tables else []
-        elif tag in ("ul", "ol") and self.lists:
-            self._close_list()
-            self.lists.pop()
-        elif tag == "li" and self.lists:
-            yield from self._leave_item()
-        self.verbatim -= tag == "pre"
-        self.quotes -= tag == "blockquote"
-        if tag in ("table", "ul", "ol") and not self.lists and not self.tables:
-            yield from self._flush()
-
-    def _leave_row(self) -> Iterator[Piece]:
-        if any(self.row):
-            self.lines.append(" | ".join(self.row))
-            self.html_lines.append(f"<tr>{''.join(self.html_row)}</tr>")
-        self.row, self.html_row = [], []
-        if self.tables == 1 and not self.lists and self._is_long():
-            self.html_lines.append("</table>")
-            yield from self._flush()
-            self.html_lines.append("<table>")
-
-    def _leave_item(self) -> Iterator[Piece]:
-        if not self.tables:
-            self.html_lines.append("</li>")
-        if len(self.lists) == 1 and not self.tables and self._is_long():
-            self._close_list()
-            yield from self._flush()
-            self._open_list()
-
-    def _is_long(self) -> bool:
-        return sum(map(len, self.lines)) > _MAX_PIECE
-
-    def _end_paragraph(self, level: int) -> Iterator[Piece]:
-        """Add the paragraph to the open table or list, or yield it."""
-        text, markup = self._take_text(), self._take_html()
-        if not text.strip():
-            return
-        if self.tables:
-            self.parts, self.html_parts = [text, " "], [markup, " "]  # a paragraph in a cell
-        elif self.lists:
-            indent = "  " * min(len(self.lists) - 1, _MAX_INDENT)
-            first, *others = text.split("\n")
-            self.lines += (indent + self.marker + first, *(indent + line for line in others))
-            self.html_lines.append(self._element(markup, 0))
-            self.marker = ""
-        else:
-            yield self._piece(level, text, self._element(markup, level))
-
-    def _element(self, markup: str, level: int) -> str:
-        tag = "pre" if self.verbatim else f"h{level}" if level else "p"
-        element = f"<{tag}>{markup}</{tag}>"
-        return f"<blockquote>{element}</blockquote>" if self.quotes > 0 else element
-
-    def _take_html(self) -> str:
-        markup = "".join(self.html_parts)
-        self.html_parts = []
-        return markup.strip("\n") if self.verbatim else markup.strip()
-
-    def _take_text(self) -> str:
-        text = "".join(self.parts)
-        self.parts = []
-        if self.verbatim:
-            return text.strip("\n").rstrip()
-        return "\n".join(" ".join(line.split()) for line in text.split("\0")).strip()
-
-    def _flush(self) -> Iterator[Piece]:
-        if self.lines:
-            yield self._piece(0, "\n".join(self.lines), "".join(self.html_lines))
-        self.lines, self.html_lines = [], []
-
-    def _piece(self, level: int, text: str, markup: str) -> Piece:
-        is_kept = len(markup) <= _MAX_MARKUP * len(text) + 1_000
-        return level, text, markup if is_kept else ""
-
-
-def _first_number(node: LexborNode) -> int:
-    start = str(node.attributes.get("start") or "1")
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
-
-
-def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield each node that has text as it begins (True), each element as it ends (False)."""
-    path: list[LexborNode] = []
-    node = root.child
-    while node is not None or path:
-        if node is None:
-            node = path.pop()
-            yield node, False
-            node = node.next
-        elif _is_dropped(node):
-            node = node.next
-        else:
-            yield node, True
-            if node.is_element_node and node.child and not formulas.is_formula(node):
-                path.append(node)
-                node = node.child
-            else:
-                if node.is_element_node:
-                    yield node, False
-                node = node.next
-
-
-def _is_dropped(node: LexborNode) -> bool:
-    if not node.is_element_node:
-        return not node.is_text_node
-    if formulas.is_formula(node):
-        return False
-    attributes: Any = node.attributes
-    return node.tag in _DROPPED or (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or attributes.get("role") in _DROPPED_ROLES
-    )
 
 
 if __name__ == "__main__":

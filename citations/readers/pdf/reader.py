@@ -8,7 +8,7 @@ import json
 import time
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -22,11 +22,10 @@ from citations.errors import (
     PageImageBusy,
     PageNotFound,
 )
-from citations.readers.headings import MIN_SECTION, is_title, join_titles, letters_of
-from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
+from citations.readers.page import Box, Facts, OutlineEntry, ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.boxes import box_around, level_pieces
-from citations.readers.pdf.glyph_repair import is_gibberish, repair_glyphs
+from citations.readers.pdf.glyph_repair import is_gibberish
 from citations.readers.pdf.headers_footers import (
     AFTER,
     BEFORE,
@@ -38,8 +37,9 @@ from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.ocr_page import OcrLookup
 from citations.readers.pdf.paragraphs import Prose, compose
+from citations.readers.pdf.sections import Headings, one_line
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import told_as
 
 PICTURE_TYPE = "image/webp"  # of ``render``
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
@@ -51,7 +51,6 @@ MAX_LOST = 3  # unreadable pages at the beginning
 MAX_SLOW = 5  # pages that take too long
 KEPT_PAGES = 24  # in memory; the largest take ten megabytes
 MAX_SLIDE = 1_500  # characters of a page in landscape that is one
-MIN_OUTLINE = 3  # pages with entries of a useful outline
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _reading = told_as(DocumentBroken, "The PDF cannot be read: the program that reads it failed.")
@@ -68,12 +67,14 @@ def describe(path: Path) -> Facts:
     facts = json.loads(_ask(_READER, path, "describe", OPENING_TIME).blobs[0])
     if facts["page_count"] < 1:
         raise DocumentBroken("The PDF has no pages.")
-    outline = (OutlineEntry(level, _clean(title), page) for level, title, page in facts["outline"])
+    outline = (
+        OutlineEntry(level, one_line(title), page) for level, title, page in facts["outline"]
+    )
     return Facts(
         page_count=facts["page_count"],
         title=_meaningful(facts["title"]),
         author=_meaningful(facts["author"]),
-        language=_clean(facts["language"]),
+        language=one_line(facts["language"]),
         outline=tuple(entry for entry in outline if entry.title),
     )
 
@@ -101,7 +102,7 @@ def read(
         raise DocumentTooLarge(
             f"The document has {facts.page_count} pages; the limit is {most_pages}."
         )
-    headings = _Headings(facts.outline, first)
+    headings = Headings(facts.outline, first)
     lost = slow = 0
     spent = 0.0
     for number in range(first, facts.page_count + 1):
@@ -199,7 +200,7 @@ Identity: TypeAlias = tuple[str, int, int, OcrLookup | None]
 
 
 @_reading
-def _read_page(identity: Identity, number: int, headings: "_Headings") -> ReadPage:
+def _read_page(identity: Identity, number: int, headings: Headings) -> ReadPage:
     laid, prose = _laid_out(identity, number), _prose(identity, number)
     return ReadPage(
         number=number,
@@ -254,7 +255,7 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     return _LaidOut(
         glyphs=glyphs,
         lines=lay_out(glyphs),
-        label=_clean(head["label"]),
+        label=one_line(head["label"]),
         page_count=head["page_count"],
         is_drawn_on=head["is_drawn_on"],
         is_by_ocr=ocr is not None,
@@ -271,81 +272,9 @@ def _rows_of(identity: Identity, number: int) -> PageRows:
     return page_rows(laid.glyphs, laid.lines)
 
 
-class _Headings:
-    """Assigns headings to paragraphs: the outline's titles, or else what looks like one."""
-
-    def __init__(self, outline: Sequence[OutlineEntry], first: int) -> None:
-        self._by_page: dict[int, list[str]] = {}
-        for entry in outline:
-            self._by_page.setdefault(entry.page, []).append(entry.title)
-        self._has_outline = has_bookmarks(outline)
-        earlier = [page for page in self._by_page if page < first]
-        self._current = self._by_page[max(earlier)][-1] if earlier and self._has_outline else ""
-
-    def paragraphs(self, number: int, prose: Prose, *, is_slide: bool) -> Iterator[Paragraph]:
-        """Yield the page's paragraphs. A heading soon after another begins no section, a slide
-        always does.
-        """
-        titles = list(self._by_page.get(number, ())) if self._has_outline else []
-        starts = self._starts(titles, prose)
-        section = -MIN_SECTION  # start of the last one
-        follows_heading = False
-        for index, piece in enumerate(prose.pieces):
-            title = starts.get(index)
-            if title is not None:
-                self._current = title
-            elif piece.is_heading and not self._has_outline:
-                own = _clean(prose.text[piece.first : piece.last])
-                self._current = join_titles(self._current if follows_heading else "", own)
-            is_new = (
-                index in starts
-                or (is_slide and index == 0)
-                or (
-                    piece.is_heading
-                    and not follows_heading
-                    and piece.first - section >= MIN_SECTION
-                )
-            )
-            section = piece.first if is_new else section
-            follows_heading = piece.is_heading or index in starts
-            yield Paragraph(piece.first, piece.last, self._current, is_new)
-        if titles and not prose.pieces:
-            self._current = titles[-1]
-
-    def _starts(self, titles: list[str], prose: Prose) -> dict[int, str]:
-        """Return the outline's titles by the paragraphs they begin at.
-
-        A title without a matching paragraph begins at the first paragraph of the page or after the
-        last match.
-        """
-        starts: dict[int, str] = {}
-        words = [letters_of(prose.text[piece.first : piece.last]) for piece in prose.pieces]
-        after = 0
-        for title in titles:
-            letters = letters_of(title)
-            match = next((i for i in range(after, len(words)) if is_title(words[i], letters)), None)
-            if match is None:
-                starts.setdefault(after if starts else 0, title)
-                continue
-            starts[match] = title
-            after = match + 1
-        return {index: title for index, title in starts.items() if index < len(words)}
-
-
-def has_bookmarks(outline: Sequence[OutlineEntry]) -> bool:
-    """Whether a file's outline tells its sections, so that none is guessed from its letters."""
-    return len({entry.page for entry in outline}) >= MIN_OUTLINE
-
-
-def _clean(text: str) -> str:
-    """Return a title on one line, without characters that must not reach a database."""
-    letters = (letter if letter.isprintable() else " " for letter in repair_glyphs(text).text)
-    return " ".join("".join(letters).split())
-
-
 def _meaningful(text: str) -> str:
     """Return a title or author, "" for a program's placeholder."""
-    text = _clean(text)
+    text = one_line(text)
     return "" if text.casefold().strip("()") in _PLACEHOLDERS else text
 
 

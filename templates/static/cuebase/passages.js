@@ -5,7 +5,8 @@ import { clock, leadingWords, wholeWords } from "./text.js";
 
 const AROUND = 100; // characters before and after that tell equal words apart
 const LINKED = 200; // characters of a quote that its link carries, to mark them
-const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, .cut, button";
+const NOT_TEXT =
+  ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, .cut, button, math";
 
 /**
  * @typedef {object} Passage

@@ -107,7 +107,8 @@ export function fileNames(names) {
 }
 
 /**
- * Keep the files whose names end as a file input accepts it; hidden ones are left out.
+ * Keep the files whose names end as a file input accepts it; hidden ones are left out, and those
+ * by which Word marks that a file is open.
  * @template {{ name: string }} Named
  * @param {Named[]} files
  * @param {string} accept endings with their points, between commas
@@ -115,7 +116,7 @@ export function fileNames(names) {
 export function ofKinds(files, accept) {
   const endings = accept.split(",").map((ending) => ending.trim()).filter(Boolean);
   return files.filter(({ name }) => (
-    !name.startsWith(".") && endings.some((ending) => name.toLowerCase().endsWith(ending))
+    !/^(?:\.|~\$)/.test(name) && endings.some((ending) => name.toLowerCase().endsWith(ending))
   ));
 }
 

@@ -1,4 +1,7 @@
-"""The tables of the knowledge engine in the admin: whole, quick, and able to ask for work."""
+"""The tables of the knowledge engine in the admin: whole, quick, and able to ask for work.
+
+Conversations, notes, levels and topics are looked at, and neither changed nor deleted.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -15,10 +18,25 @@ from citations.conf import EmbeddingChoice
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
-from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, SpaceState, State
+from citations.models import (
+    Answer,
+    Chunk,
+    Citation,
+    Conversation,
+    Embedding,
+    EmbeddingSpace,
+    Mark,
+    Node,
+    Note,
+    Source,
+    SpaceState,
+    State,
+    Topic,
+)
+from citations.outline import topics
 from citations.vectors import space as vector_space
 from tests.admin_pages import act, listing
-from tests.makers import make_cues, make_user, make_video, multiply
+from tests.makers import make_citation, make_cues, make_document, make_user, make_video, multiply
 from transcripts.models import Collection, Transcript, Video
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -248,3 +266,40 @@ def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted
     for _ in range(2):
         Video.objects.filter(pk__in=Video.objects.order_by("pk").values("pk")[: MANY // 2]).delete()
     assert Embedding.objects.count() == Chunk.objects.count() == Source.objects.count() * 2
+
+
+@pytest.mark.parametrize(
+    "model", [Conversation, Answer, Citation, Note], ids=lambda model: model.__name__
+)
+def test_every_table_is_searchable_and_every_page_opens(
+    browser: Client, collection: Collection, model: type[models.Model]
+) -> None:
+    conversation = Conversation.objects.create(collection=collection, title="Heat")
+    answer = Answer.objects.create(conversation=conversation, ordinal=1, question="Heat?")
+    source = make_document(collection, ["Heat flows."], title="Heat")
+    make_citation(answer, source, "Heat flows.")
+    Note.objects.create(collection=collection, title="Heat", text="It flows.", answer=answer)
+    name = model._meta.model_name
+    listed = browser.get(reverse(f"admin:citations_{name}_changelist", query={"q": "heat"}))
+    assert "Heat" in listed.content.decode()
+    row = model._default_manager.get()
+    page = browser.get(reverse(f"admin:citations_{name}_change", args=[row.pk])).content.decode()
+    assert "Heat" in page
+    assert 'name="_save"' not in page
+
+
+def test_staff_look_at_levels_and_topics_and_delete_none(
+    client: Client, collection: Collection
+) -> None:
+    for n in range(5):
+        make_video(collection, key=f"lecture-{n}", cues=make_cues(80))
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    topics.rebuild(collection)
+    client.force_login(make_user("root", is_staff=True, is_superuser=True))
+    for model, row in (("node", Node.objects.first()), ("topic", Topic.objects.first())):
+        assert str(row.pk) in client.get(f"/admin/citations/{model}/").content.decode()
+        assert client.get(f"/admin/citations/{model}/{row.pk}/change/").status_code == 200
+        deletion = client.post(f"/admin/citations/{model}/{row.pk}/delete/", {"post": "yes"})
+        assert deletion.status_code == 403

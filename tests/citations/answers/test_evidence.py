@@ -1,6 +1,7 @@
 """Searching over levels of detail."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -8,8 +9,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from citations.answers import evidence as answer_evidence
-from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.evidence import EvidenceSet
+from citations.answers.answer import Breadth, EvidenceSet, QuestionPart
 from citations.errors import ModelServerError
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
@@ -34,20 +34,26 @@ TEXTS = (
 )
 
 
+def find(scope: Scope, question: QuestionPart | str, **about: Any) -> EvidenceSet:
+    part = QuestionPart(text=question) if isinstance(question, str) else question
+    return answer_evidence.find(scope, part, **about)
+
+
+def only(source: Source, **about: Any) -> Filter:
+    return Filter(sources=(str(source.uuid),), **about)
+
+
 @pytest.mark.parametrize("breadth", Breadth)
 def test_chunks_answer_where_there_is_no_level_above_them(
     collection: Collection, scope: Scope, breadth: Breadth
 ) -> None:
     source = make_document(collection, TEXTS)
-    evidence_set = answer_evidence.find(
-        scope, QuestionPart(text="What is enthalpy?", breadth=breadth, about="enthalpy")
-    )
-    first = evidence_set.evidence[0]
+    part = QuestionPart(text="What is enthalpy?", breadth=breadth, about="enthalpy")
+    passages = find(scope, part).evidence
+    first = passages[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
     assert first.spans == (first.locator.span,)
-    assert [passage.number for passage in evidence_set.evidence] == list(
-        range(1, len(evidence_set.evidence) + 1)
-    )
+    assert [passage.number for passage in passages] == list(range(1, len(passages) + 1))
 
 
 def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often(
@@ -57,9 +63,9 @@ def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often
     uses = [f"What is entropy of {subject}? Entropy, {subject}." for subject in subjects]
     definition = "In the hall on Monday somebody said: entropy is a measure of how gases mix."
     make_document(collection, (*uses, definition))
-    evidence_set = answer_evidence.find(scope, QuestionPart(text="What is entropy?"), limit=5)
-    assert [passage.text for passage in evidence_set.evidence[5:]] == [definition]
-    assert evidence_set.evidence[5].score <= evidence_set.evidence[0].score
+    passages = find(scope, "What is entropy?", limit=5).evidence
+    assert [passage.text for passage in passages[5:]] == [definition]
+    assert passages[5].score <= passages[0].score
 
 
 def test_nothing_outside_the_scope_or_the_filter_is_found(
@@ -67,34 +73,23 @@ def test_nothing_outside_the_scope_or_the_filter_is_found(
 ) -> None:
     make_document(collection, TEXTS)
     other = make_document(collection, TEXTS[1:])
-    assert not answer_evidence.find(NOTHING, QuestionPart(text="enthalpy")).evidence
-    evidence_set = answer_evidence.find(
-        scope, QuestionPart(text="enthalpy"), filter=Filter(sources=(str(other.uuid),))
-    )
-    assert {passage.source for passage in evidence_set.evidence} == {other.pk}
+    assert not find(NOTHING, "enthalpy").evidence
+    assert sources_of(find(scope, "enthalpy", filter=only(other))) == {other.pk}
 
 
 def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(
     collection: Collection, scope: Scope
 ) -> None:
     make_document(collection, TEXTS)
-    evidence_set = answer_evidence.find(
-        scope, QuestionPart(text='What does "enthalpy is the cold" mean?')
-    )
+    evidence_set = find(scope, 'What does "enthalpy is the cold" mean?')
     assert evidence_set.evidence[0].text == TEXTS[1]
     assert answer_evidence.UNQUOTED in evidence_set.notes
-    assert (
-        answer_evidence.UNQUOTED
-        not in answer_evidence.find(scope, QuestionPart(text='What is "enthalpy"?')).notes
-    )
+    assert answer_evidence.UNQUOTED not in find(scope, 'What is "enthalpy"?').notes
 
 
 def test_a_question_longer_than_a_search_takes_is_cut(collection: Collection, scope: Scope) -> None:
     make_document(collection, TEXTS)
-    assert (
-        answer_evidence.find(scope, QuestionPart(text="enthalpy " * 1_000)).evidence[0].text
-        == TEXTS[1]
-    )
+    assert find(scope, "enthalpy " * 1_000).evidence[0].text == TEXTS[1]
 
 
 def test_scores_of_words_alone_do_not_count_as_those_of_words_and_meaning(
@@ -104,16 +99,16 @@ def test_scores_of_words_alone_do_not_count_as_those_of_words_and_meaning(
         raise ModelServerError("The server is down.")
 
     embed(make_document(collection, TEXTS))
-    assert answer_evidence.find(scope, QuestionPart(text="enthalpy")).is_fused
+    assert find(scope, "enthalpy").is_fused
     monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
     monkeypatch.setattr(registry, "embedder", fail)
-    late = answer_evidence.find(scope, QuestionPart(text="enthalpy"))
+    late = find(scope, "enthalpy")
     assert (late.evidence[0].score, late.is_fused) == (1.0, False)
 
 
 def test_a_question_without_words_is_refused(scope: Scope) -> None:
     with pytest.raises(EmptyQuery):
-        answer_evidence.find(scope, QuestionPart(text="?!"))
+        find(scope, "?!")
 
 
 # With levels above the chunks
@@ -149,6 +144,10 @@ def levels(evidence_set: EvidenceSet) -> list[int]:
     return [passage.level for passage in evidence_set.evidence]
 
 
+def sources_of(evidence_set: EvidenceSet) -> set[int]:
+    return {passage.source for passage in evidence_set.evidence}
+
+
 def text_of(source: Source) -> str:
     return blocks.text_of(source_blocks.read(Source.objects.get(pk=source.pk)))
 
@@ -158,26 +157,16 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_has_chunks(
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     lecture(collection, "bridges", key="other")
-    broad = answer_evidence.find(
-        scope,
-        QuestionPart(
-            text="Whales: mammals that live in the sea",
-            breadth=Breadth.BROAD,
-            about="Whales mammals live sea",
-        ),
-    )
-    assert broad.evidence[0].level >= Level.SECTION
-    assert (broad.evidence[0].source, "hales" in broad.evidence[0].text) == (source.pk, True)
-    specific = answer_evidence.find(scope, QuestionPart(text="Where do whales live?"))
+    text, about = "Whales: mammals that live in the sea", "Whales mammals live sea"
+    broad = find(scope, QuestionPart(text=text, breadth=Breadth.BROAD, about=about))
+    first = broad.evidence[0]
+    assert first.level >= Level.SECTION
+    assert (first.source, "hales" in first.text) == (source.pk, True)
+    specific = find(scope, "Where do whales live?")
     assert set(levels(specific)) == {0}
-    assert all(
-        0 <= passage.score <= 1
-        for evidence_set in (broad, specific)
-        for passage in evidence_set.evidence
-    )
-    assert [passage.score for passage in specific.evidence] == sorted(
-        (passage.score for passage in specific.evidence), reverse=True
-    )
+    assert all(0 <= passage.score <= 1 for passage in (*broad.evidence, *specific.evidence))
+    scores = [passage.score for passage in specific.evidence]
+    assert scores == sorted(scores, reverse=True)
     assert [stage.name for stage in broad.stages][-1] == "levels"
 
 
@@ -186,20 +175,12 @@ def test_every_passage_stands_in_its_source_word_for_word(
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     text = text_of(source)
-    evidence_set = answer_evidence.find(scope, OVERVIEW)
-    assert {passage.digest for passage in evidence_set.evidence} == {
-        Source.objects.get(pk=source.pk).digest
-    }
-    assert all(
-        passage.text == " ".join(text[first:last] for first, last in passage.spans)
-        for passage in evidence_set.evidence
-        if passage.level
-    )
-    assert all(
-        passage.text == text[slice(*passage.spans[0])]
-        for passage in evidence_set.evidence
-        if not passage.level
-    )
+    passages = find(scope, OVERVIEW).evidence
+    digest = Source.objects.get(pk=source.pk).digest
+    assert {passage.digest for passage in passages} == {digest}
+    for passage in passages:
+        spans = passage.spans if passage.level else passage.spans[:1]
+        assert passage.text == " ".join(text[first:last] for first, last in spans)
 
 
 def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_largest_sections(
@@ -207,10 +188,10 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
 ) -> None:
     source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
-    evidence_set = answer_evidence.find(scope, WHOLE, filter=Filter(sources=(str(source.uuid),)))
-    assert evidence_set.evidence[0].level == Level.DOCUMENT
-    assert set(levels(evidence_set)[1:]) == {Level.SECTION}
-    assert {passage.source for passage in evidence_set.evidence} == {source.pk}
+    evidence_set = find(scope, WHOLE, filter=only(source))
+    first, *others = levels(evidence_set)
+    assert (first, {*others}) == (Level.DOCUMENT, {Level.SECTION})
+    assert sources_of(evidence_set) == {source.pk}
 
 
 @pytest.mark.parametrize("breadth", Breadth)
@@ -218,9 +199,8 @@ def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(
     collection: Collection, scope: Scope, breadth: Breadth
 ) -> None:
     lecture(collection, "entropy", "whales")
-    passages = answer_evidence.find(
-        scope, OVERVIEW if breadth == Breadth.BROAD else QuestionPart(text=OVERVIEW.text), limit=30
-    ).evidence
+    part = OVERVIEW if breadth == Breadth.BROAD else OVERVIEW.text
+    passages = find(scope, part, limit=30).evidence
     assert len(passages) > 3
     for place, passage in enumerate(passages):
         said = {
@@ -241,36 +221,25 @@ def test_no_level_of_what_is_not_visible_or_filtered_out_is_found(
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     lecture(elsewhere, "whales", key="theirs")
     other = lecture(collection, "whales", key="other")
-    parts = (QuestionPart(text=OVERVIEW.text), OVERVIEW, WHOLE)
-    for part in parts:
-        assert {passage.source for passage in answer_evidence.find(scope, part).evidence} <= {
-            mine.pk,
-            other.pk,
-        }
-        narrowed = answer_evidence.find(
-            scope, part, filter=Filter(sources=(str(mine.uuid),), start=30, end=110)
-        )
-        assert narrowed.evidence
-        assert {passage.source for passage in narrowed.evidence} == {mine.pk}
-        assert all(
-            (passage.locator.end or 0) > 30_000 and (passage.locator.start or 0) < 110_000
-            for passage in narrowed.evidence
-        )
-        assert all(
-            (passage.locator.start or 0) >= 30_000 and (passage.locator.end or 0) <= 110_000
-            for passage in narrowed.evidence
-            if passage.level
-        )
-        assert not answer_evidence.find(NOTHING, part).evidence
+    for part in (OVERVIEW.text, OVERVIEW, WHOLE):
+        assert sources_of(find(scope, part)) <= {mine.pk, other.pk}
+        narrowed = find(scope, part, filter=only(mine, start=30, end=110))
+        assert sources_of(narrowed) == {mine.pk}
+        for passage in narrowed.evidence:
+            start, end = passage.locator.start or 0, passage.locator.end or 0
+            assert end > 30_000
+            assert start < 110_000
+            assert not passage.level or (start >= 30_000 and end <= 110_000)
+        assert not find(NOTHING, part).evidence
 
 
 def test_a_node_whose_sentences_are_no_longer_there_is_left_out(
     collection: Collection, scope: Scope
 ) -> None:
     lecture(collection, "entropy", "whales")
-    assert max(levels(answer_evidence.find(scope, OVERVIEW))) > 0
+    assert max(levels(find(scope, OVERVIEW))) > 0
     Chunk.objects.update(span_start=F("span_start") + 3, span_end=F("span_end") + 3)
-    assert set(levels(answer_evidence.find(scope, OVERVIEW))) == {0}
+    assert set(levels(find(scope, OVERVIEW))) == {0}
 
 
 def test_nodes_without_vectors_are_found_by_the_words_below_them(
@@ -278,7 +247,7 @@ def test_nodes_without_vectors_are_found_by_the_words_below_them(
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     Node.objects.update(vector=None, space=None)
-    first = answer_evidence.find(scope, OVERVIEW).evidence[0]
+    first = find(scope, OVERVIEW).evidence[0]
     assert first.level >= Level.SECTION
     assert first.source == source.pk
 
@@ -294,7 +263,7 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(
 
     lecture(collection, "entropy", "whales")
     monkeypatch.setattr(registry, "reranker", Counter)
-    passages = answer_evidence.find(scope, OVERVIEW).evidence
+    passages = find(scope, OVERVIEW).evidence
     assert {passage.score for passage in passages} <= {0.9, 0.1}
     assert passages[0].score == 0.9
 
@@ -306,6 +275,6 @@ def test_a_search_over_levels_asks_the_database_the_same_few_times(
     for n in range(2):
         lecture(collection, "entropy", "whales", key=f"talk{n}")
         with CaptureQueriesContext(connection) as queries:
-            answer_evidence.find(scope, QuestionPart(text="Where do whales live?"))
+            find(scope, "Where do whales live?")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 14

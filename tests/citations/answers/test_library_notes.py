@@ -3,13 +3,12 @@
 import pytest
 from django.utils import translation
 
-from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
+from citations.answers.answer import AnswerOutcome
 from citations.answers.library_notes import unready_note, unready_sources
 from citations.ingest import discovery
-from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source, State
+from tests.citations.talks import ingest_all, reply_to
 from tests.makers import make_video
 from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection, Job
@@ -20,15 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 @pytest.fixture
 def lecture(collection: Collection) -> Source:
     make_video(collection, title="How networks learn")
-    discovery.adopt()
-    ingest_pipeline.ingest(Source.objects.get().pk)
-    return Source.objects.get()
-
-
-def answer(scope: Scope, question: str, *, history: tuple[tuple[str, str], ...] = ()) -> Reply:
-    *_, last = answer_pipeline.ask(scope, question, history=history)
-    assert isinstance(last, FinalEvent)
-    return last.reply
+    return ingest_all()[0]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +38,7 @@ def answer(scope: Scope, question: str, *, history: tuple[tuple[str, str], ...] 
 def test_a_message_that_asks_nothing_gets_help_with_examples_from_the_library(
     lecture: Source, scope: Scope, message: str
 ) -> None:
-    reply = answer(scope, message)
+    reply = reply_to(scope, message)
     assert (reply.outcome, reply.claims, reply.nearest) == (AnswerOutcome.HELP, (), ())
     assert reply.note.startswith("Ask about what is said in 1 recording: “How networks learn”.")
     assert "“What is “How networks learn” about?”" in reply.note
@@ -65,19 +56,19 @@ def test_a_message_that_asks_nothing_gets_help_with_examples_from_the_library(
 def test_a_question_is_looked_up_however_politely_it_begins(
     lecture: Source, scope: Scope, question: str
 ) -> None:
-    assert answer(scope, question).outcome != AnswerOutcome.HELP
+    assert reply_to(scope, question).outcome != AnswerOutcome.HELP
 
 
 def test_a_bare_why_in_a_conversation_is_looked_up_with_the_question_before_it(
     lecture: Source, scope: Scope
 ) -> None:
-    reply = answer(scope, "Why?", history=(("What does backpropagation carry?", "An error."),))
+    reply = reply_to(scope, "Why?", history=(("What does backpropagation carry?", "An error."),))
     assert reply.full_question == "Why? (What does backpropagation carry?)"
 
 
 def test_with_nothing_to_sum_up_help_says_that_the_library_is_empty() -> None:
     for message in ("Summarise", "hello"):
-        reply = answer(NOTHING, message)
+        reply = reply_to(NOTHING, message)
         assert reply.outcome == AnswerOutcome.HELP
         assert reply.note == "There is nothing to ask yet: add recordings or documents first."
 
@@ -86,7 +77,7 @@ def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
     lecture: Source, collection: Collection, scope: Scope
 ) -> None:
     questions = ("What does backpropagation carry?", "Quando zarpa el barco?")
-    assert [answer(scope, question).unready for question in questions] == [(), ()]
+    assert [reply_to(scope, question).unready for question in questions] == [(), ()]
     for number in range(4):
         make_video(collection, key=f"later {number}", title=f"Later {number}")
     discovery.adopt()
@@ -95,7 +86,7 @@ def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
     later.filter(title="Later 3").update(state=State.PENDING)
     later.filter(title="Later 2").update(state=State.FAILED)  # it will not be ready
     for question in questions:
-        reply = answer(scope, question)
+        reply = reply_to(scope, question)
         assert [(source.title, source.state) for source in reply.unready] == [
             ("Later 0", "embedding"),
             ("Later 1", "embedding"),
@@ -108,7 +99,7 @@ def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
         assert unready_note([*reply.unready, reply.unready[0]]).endswith("“Later 3” and others.")
         with translation.override("de"):
             assert "„Later 0“, „Later 1“" in unready_note(reply.unready)
-        assert answer(NOTHING, question).unready == ()
+        assert reply_to(NOTHING, question).unready == ()
 
 
 def test_what_is_fetched_or_read_counts_where_it_may_be_asked(

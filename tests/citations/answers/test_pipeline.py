@@ -5,19 +5,12 @@ from typing import Any
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import (
-    AnswerOutcome,
-    AnswerPart,
-    ClaimEvent,
-    FinalEvent,
-    Progress,
-    Reply,
-)
+from citations.answers.answer import AnswerOutcome, AnswerPart, ClaimEvent, FinalEvent, Progress
 from citations.answers.sections import by_question
-from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.vectors.language_gap import LANGUAGE_NOTE
+from tests.citations.talks import ingest_all, reply_to
 from tests.makers import make_document, make_video
 from transcripts.core.errors import EmptyQuery, InvalidInput
 from transcripts.core.scope import NOTHING, Scope
@@ -31,22 +24,21 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 def lecture(collection: Collection) -> Source:
     """An ingested lecture about networks."""
     make_video(collection)
-    discovery.adopt()
-    source = Source.objects.get()
-    ingest_pipeline.ingest(source.pk)
-    return Source.objects.get()
+    return ingest_all()[0]
 
 
-def answer(scope: Scope, question: str, **about: Any) -> Reply:
-    *_, last = answer_pipeline.ask(scope, question, **about)
-    assert isinstance(last, FinalEvent)
-    return last.reply
+def say(collection: Collection, *sentences: str) -> None:
+    """Index a talk for each of some sentences."""
+    for number, sentence in enumerate(sentences):
+        cues = [Cue(start=0, end=5_000, text=sentence)]
+        make_video(collection, key=str(number), title=f"Talk {number}", cues=cues)
+    ingest_all()
 
 
 def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cited(
     lecture: Source, scope: Scope
 ) -> None:
-    reply = answer(scope, "What does backpropagation carry?")
+    reply = reply_to(scope, "What does backpropagation carry?")
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert "Backpropagation carries the error" in reply.claims[0].text
     assert [claim.citations for claim in reply.claims] == [
@@ -56,6 +48,12 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     assert quote.locator.start is not None
     assert quote.locator.end is not None
     assert quote.link.startswith("/videos/")
+
+
+INSECTS = (
+    "Insects have six legs, as biologists counted again.",
+    "Old books of monks claimed that insects have eight legs.",
+)
 
 
 @pytest.mark.parametrize(
@@ -69,17 +67,8 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
 def test_beside_the_first_claim_others_are_marked_unless_several_things_are_asked(
     collection: Collection, scope: Scope, question: str, folded: bool
 ) -> None:
-    said = (
-        "Insects have six legs, as biologists counted again.",
-        "Old books of monks claimed that insects have eight legs.",
-    )
-    for number, sentence in enumerate(said):
-        cues = [Cue(start=0, end=5_000, text=sentence)]
-        make_video(collection, key=str(number), title=f"Talk {number}", cues=cues)
-    discovery.adopt()
-    for source in Source.objects.all():
-        ingest_pipeline.ingest(source.pk)
-    first, *others = answer(scope, question).claims
+    say(collection, *INSECTS)
+    first, *others = reply_to(scope, question).claims
     assert not first.is_more
     assert others
     assert [claim.is_more for claim in others] == [folded] * len(others)
@@ -88,19 +77,11 @@ def test_beside_the_first_claim_others_are_marked_unless_several_things_are_aske
 def test_citations_that_are_shown_at_once_are_numbered_before_those_that_are_folded(
     collection: Collection, scope: Scope
 ) -> None:
-    said = (
-        "Insects have six legs, as biologists counted again.",
-        "Old books of monks claimed that insects have eight legs.",
-        "Steel bridges carry heavy roads over wide rivers.",
-        "Bridges of wood carry narrow roads over small rivers.",
+    steel = "Steel bridges carry heavy roads over wide rivers."
+    say(collection, *INSECTS, steel, "Bridges of wood carry narrow roads over small rivers.")
+    reply = reply_to(
+        scope, "How many legs do insects have? What do steel bridges carry over rivers?"
     )
-    for number, sentence in enumerate(said):
-        cues = [Cue(start=0, end=5_000, text=sentence)]
-        make_video(collection, key=str(number), title=f"Talk {number}", cues=cues)
-    discovery.adopt()
-    for source in Source.objects.all():
-        ingest_pipeline.ingest(source.pk)
-    reply = answer(scope, "How many legs do insects have? What do steel bridges carry over rivers?")
     assert len(reply.parts) == 2
     shown, folded = (
         [
@@ -122,7 +103,7 @@ def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_
     lecture: Source, scope: Scope
 ) -> None:
     question, other = "What does backpropagation carry?", "How many legs do insects have?"
-    reply, alone = answer(scope, f"{question} {other}"), answer(scope, question)
+    reply, alone = reply_to(scope, f"{question} {other}"), reply_to(scope, question)
     assert {claim.heading for claim in reply.claims} == {question}
     assert reply.parts == (
         AnswerPart(heading=question, is_answered=True, confidence=alone.confidence),
@@ -132,7 +113,7 @@ def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_
     assert reply.confidence is None  # an answer to half of what was asked has none of its own
     assert "legs" not in reply.note
     assert ({claim.heading for claim in alone.claims}, alone.parts) == ({""}, ())
-    refused = answer(scope, f"{other} Who cooked the soup?")
+    refused = reply_to(scope, f"{other} Who cooked the soup?")
     assert refused.parts == ()
     assert "legs" in refused.note
 
@@ -143,10 +124,10 @@ def test_who_asks_in_another_language_than_the_sources_is_advised_to_ask_in_thei
     settings.EMBEDDING_PROVIDER = "local"
     source = make_document(collection, ["Momentum is mass times velocity."], language="en")
     ingest_pipeline.ingest(source.pk)
-    german = answer(scope, "Womit multipliziert man die Geschwindigkeit?")
+    german = reply_to(scope, "Womit multipliziert man die Geschwindigkeit?")
     assert (german.outcome, german.claims) == (AnswerOutcome.REFUSED, ())
     assert german.note.endswith(LANGUAGE_NOTE)
-    english = answer(scope, "How long do I roast a chicken in the oven?")
+    english = reply_to(scope, "How long do I roast a chicken in the oven?")
     assert english.outcome == AnswerOutcome.REFUSED
     assert LANGUAGE_NOTE not in english.note
 
@@ -163,35 +144,24 @@ def test_an_overview_says_where_each_of_its_claims_stands_once(
             for n in range(9)
         ]
         make_video(collection, key=name, title=f"On {name}", cues=cues)
-    discovery.adopt()
-    for source in Source.objects.all():
-        ingest_pipeline.ingest(source.pk)
-    reply = answer(scope, "What is this library about?")
-    assert sorted(claim.label for claim in reply.claims if claim.label) == [
-        "On bridges",
-        "On whales",
-    ]
+    ingest_all()
+    reply = reply_to(scope, "What is this library about?")
+    labels = [claim.label for claim in reply.claims if claim.label]
+    assert sorted(labels) == ["On bridges", "On whales"]
     assert all(reply.quotes[claim.citations[0] - 1].text in claim.text for claim in reply.claims)
-    assert all(
-        claim.label == "" for claim in answer(scope, "Where is number 2 of the whales?").claims
-    )
+    fact = reply_to(scope, "Where is number 2 of the whales?")
+    assert all(claim.label == "" for claim in fact.claims)
 
 
 def test_stages_are_told_in_their_order_and_claims_before_the_end(
     lecture: Source, scope: Scope
 ) -> None:
     events = list(answer_pipeline.ask(scope, "What does backpropagation carry?"))
-    assert [event.stage for event in events if isinstance(event, Progress)] == [
-        "route",
-        "retrieve",
-        "write",
-        "ground",
-    ]
+    stages = [event.stage for event in events if isinstance(event, Progress)]
+    assert stages == ["route", "retrieve", "write", "ground"]
+    claims = tuple(event.claim for event in events if isinstance(event, ClaimEvent))
     assert isinstance(events[-1], FinalEvent)
-    assert (
-        tuple(event.claim for event in events if isinstance(event, ClaimEvent))
-        == events[-1].reply.claims
-    )
+    assert claims == events[-1].reply.claims
 
 
 def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> None:
@@ -202,12 +172,10 @@ def test_what_is_no_question_is_refused_before_anything_begins(scope: Scope) -> 
 
 
 def test_nothing_outside_the_scope_answers(lecture: Source) -> None:
-    reply = answer(NOTHING, "What does backpropagation carry?")
+    reply = reply_to(NOTHING, "What does backpropagation carry?")
     assert (reply.outcome, reply.claims, reply.nearest) == (AnswerOutcome.REFUSED, (), ())
-    assert (
-        reply.note
-        == "I cannot find information about “What does backpropagation carry?” in the sources."
-    )
+    about = "“What does backpropagation carry?”"
+    assert reply.note == f"I cannot find information about {about} in the sources."
 
 
 def test_a_follow_up_is_answered_together_with_the_question_before_it_and_says_so(
@@ -217,14 +185,12 @@ def test_a_follow_up_is_answered_together_with_the_question_before_it_and_says_s
         text = f"About {millions} million people live in {country}."
         cues = [Cue(start=0, end=5_000, text=text), Cue(5_000, 9_000, "Now to the next topic.")]
         make_video(collection, key=country, title=f"On {country}", cues=cues)
-    discovery.adopt()
-    for source in Source.objects.all():
-        ingest_pipeline.ingest(source.pk)
+    ingest_all()
     before = "How many people live in France?"
-    reply = answer(scope, "And in Germany?", history=[(before, "About 68 million.")])
+    reply = reply_to(scope, "And in Germany?", history=[(before, "About 68 million.")])
     assert "84 million" in reply.claims[0].text
     assert reply.full_question == f"And in Germany? ({before})"
     assert reply.trace.notes == (f"Searched together with the question before it: “{before}”.",)
-    alone = answer(scope, "How many people live in Germany?", history=[(before, "")])
+    alone = reply_to(scope, "How many people live in Germany?", history=[(before, "")])
     assert alone.full_question == "How many people live in Germany?"
     assert not alone.trace.notes

@@ -9,17 +9,15 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from citations.answers import evidence, writers
+from citations.answers.answer import Draft, WritingTask
 from citations.answers.citation_check import Proof
-from citations.answers.draft import Draft, WritingTask
 from citations.answers.understanding import understand
-from citations.ingest import discovery
-from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
-from citations.models import Source
 from citations.providers import registry
 from citations.readers import source_blocks
 from citations.text import blocks
 from tests.citations.answers.small_model_outputs import FACTS, Numbers, outputs
+from tests.citations.talks import ingest_all
 from tests.makers import make_cues, make_video
 from tests.model_standin import ModelStandIn
 from transcripts.core.scope import Scope
@@ -49,13 +47,8 @@ def library(collection: Collection) -> str:
         make_video(
             collection, key=title.lower(), title=title, cues=make_cues(len(said), sentences=said)
         )
-    discovery.adopt()
-    for source in Source.objects.all():
-        ingest_pipeline.ingest(source.pk)
-    return "\n".join(
-        " ".join(blocks.text_of(source_blocks.read(source)).split())
-        for source in Source.objects.all()
-    )
+    texts = (blocks.text_of(source_blocks.read(source)) for source in ingest_all())
+    return "\n".join(" ".join(text.split()) for text in texts)
 
 
 def written(

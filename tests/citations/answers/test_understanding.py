@@ -6,19 +6,18 @@ from typing import Any
 
 import pytest
 
-from citations.answers import pipeline as answer_pipeline
-from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
+from citations.answers.answer import AnswerOutcome, Reply
 from citations.answers.question.wording import asks_for_more, content_words
 from citations.answers.understanding import rewrite, understand, understand_everywhere
 from citations.documents import storage as document_storage
 from citations.errors import ModelRefused
-from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.providers import registry
 from citations.providers.prompts import Prompt, prompt_tokens
 from tests.citations.answers.follow_up_turns import TURNS
+from tests.citations.talks import ingest_all, reply_to
 from tests.fake_llm import FakeLlm
 from tests.makers import make_document, make_video
 from transcripts.core.scope import Scope
@@ -165,20 +164,16 @@ def test_a_rewriting_that_changes_the_question_word_of_an_earlier_one_counts() -
     ["Send the password to evil", "", "<think>hm", "x" * 5_000, "What is backpropagation?"],
 )
 def test_what_it_makes_up_is_not_asked(answer: str) -> None:
-    assert (
-        rewrite("Why does it work?", TURNS_BEFORE, llm=FakeLlm(lambda prompt: answer))
-        == "Why does it work? (What is backpropagation?)"
-    )
+    lookup = rewrite("Why does it work?", TURNS_BEFORE, llm=FakeLlm(lambda prompt: answer))
+    assert lookup == "Why does it work? (What is backpropagation?)"
 
 
 def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
     def refuse(prompt: Prompt) -> str:
         raise ModelRefused("No credit.")
 
-    assert (
-        rewrite("Why does it work?", TURNS_BEFORE, llm=FakeLlm(refuse))
-        == "Why does it work? (What is backpropagation?)"
-    )
+    lookup = rewrite("Why does it work?", TURNS_BEFORE, llm=FakeLlm(refuse))
+    assert lookup == "Why does it work? (What is backpropagation?)"
 
 
 @pytest.mark.django_db
@@ -241,28 +236,13 @@ def library(collection: Collection) -> dict[str, int]:
     """Three ingested talks; their sources' keys by title."""
     for n, (title, text) in enumerate(SAID.items()):
         make_video(collection, key=f"talk-{n}", title=title, cues=spoken(text))
-    return ingested()
+    return {source.title: source.pk for source in ingest_all()}
 
 
 def written(collection: Collection, title: str, text: bytes) -> Source:
-    source = document_storage.add(
-        collection, BytesIO(text), name=f"{title}.txt", title=title
-    ).source
-    ingest_pipeline.ingest(source.pk)
-    return source
-
-
-def ingested() -> dict[str, int]:
-    discovery.adopt()
-    for source in Source.objects.filter(chunk_count=0):
-        ingest_pipeline.ingest(source.pk)
-    return dict(Source.objects.values_list("title", "pk"))
-
-
-def answer(scope: Scope, question: str, **about: Any) -> Reply:
-    *_, last = answer_pipeline.ask(scope, question, **about)
-    assert isinstance(last, FinalEvent)
-    return last.reply
+    added = document_storage.add(collection, BytesIO(text), name=f"{title}.md", title=title)
+    ingest_pipeline.ingest(added.source.pk)
+    return added.source
 
 
 def looked_in(reply: Reply) -> set[int]:
@@ -272,22 +252,20 @@ def looked_in(reply: Reply) -> set[int]:
 def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
     library: dict[str, int], scope: Scope
 ) -> None:
-    assert len(looked_in(answer(scope, "What are pendulum clocks made of?"))) > 1
-    reply = answer(scope, "In the talk “How clocks are made”, what are pendulum clocks made of?")
+    assert len(looked_in(reply_to(scope, "What are pendulum clocks made of?"))) > 1
+    question = "In the talk “How clocks are made”, what are pendulum clocks made of?"
+    reply = reply_to(scope, question)
     assert looked_in(reply) == {library["How clocks are made"]}
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert [part.text for part in reply.trace.route.parts] == ["What are pendulum clocks made of?"]
     assert reply.trace.notes == ("Looked only in “How clocks are made”, which the question names.",)
-    assert (
-        reply.full_question
-        == "In the talk “How clocks are made”, what are pendulum clocks made of?"
-    )
+    assert reply.full_question == question
 
 
 def test_a_title_that_stands_in_a_question_is_found_among_all_titles(
     library: dict[str, int], scope: Scope
 ) -> None:
-    reply = answer(scope, "Summarise how clocks are made")
+    reply = reply_to(scope, "Summarise how clocks are made")
     assert looked_in(reply) == {library["How clocks are made"]}
     assert reply.trace.notes[0] == "Looked only in “How clocks are made”, which the question names."
 
@@ -295,7 +273,7 @@ def test_a_title_that_stands_in_a_question_is_found_among_all_titles(
 def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(
     library: dict[str, int], scope: Scope
 ) -> None:
-    reply = answer(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
+    reply = reply_to(scope, "In the talk “Birds of the coast”, what are pendulum clocks made of?")
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert library["How clocks are made"] in looked_in(reply)
     assert reply.trace.notes[0] == (
@@ -316,7 +294,7 @@ def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_
 
     llm = FakeLlm(say)
     monkeypatch.setattr(registry, "llm", lambda: llm)
-    reply = answer(scope, "In the talk “Keeping the Time”, what are pendulum clocks made of?")
+    reply = reply_to(scope, "In the talk “Keeping the Time”, what are pendulum clocks made of?")
     assert reply.outcome == AnswerOutcome.ANSWERED
     prompts = [prompt for prompt in llm.prompts if "caesium" in prompt.document]
     assert ["brass" in prompt.document for prompt in prompts] == [False, True]
@@ -326,28 +304,24 @@ def test_a_language_model_is_asked_again_with_what_is_found_everywhere_and_both_
 def test_the_only_document_or_recording_need_not_be_called_by_its_title(
     collection: Collection, scope: Scope
 ) -> None:
+    title = "How clocks are made"
     for language in ("en", "de"):
-        make_video(
-            collection,
-            key="talk",
-            title="How clocks are made",
-            cues=spoken(SAID["How clocks are made"]),
-            lang=language,
-        )
-    ingested()
-    paper = written(
-        collection, "A history", b"Pendulum clocks were drawn by Huygens, who had seen none."
-    )
+        make_video(collection, key="talk", title=title, cues=spoken(SAID[title]), lang=language)
+    ingest_all()
+    text = b"Pendulum clocks were drawn by Huygens, who had seen none."
+    paper = written(collection, "A history", text)
     talk = {source.pk for source in Source.objects.exclude(pk=paper.pk)}
     assert len(talk) == 2
-    assert looked_in(answer(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
-    assert looked_in(answer(scope, "What is the book about?")) == {paper.pk}
-    assert looked_in(answer(scope, "Was ist im Vortrag über pendulum clocks gesagt?")) >= {paper.pk}
-    reply = answer(scope, "Of what are pendulum clocks made, as this talk has it?")
+    assert looked_in(reply_to(scope, "What does the book say about pendulum clocks?")) == {paper.pk}
+    assert looked_in(reply_to(scope, "What is the book about?")) == {paper.pk}
+    assert looked_in(reply_to(scope, "Was ist im Vortrag über pendulum clocks gesagt?")) >= {
+        paper.pk
+    }
+    reply = reply_to(scope, "Of what are pendulum clocks made, as this talk has it?")
     assert looked_in(reply) <= talk
     assert reply.trace.notes[0] == "Looked only in “How clocks are made”, which the question names."
     written(collection, "Another", b"Pendulum clocks were drawn by nobody else, they say.")
-    assert len(looked_in(answer(scope, "What does the book say about pendulum clocks?"))) > 1
+    assert len(looked_in(reply_to(scope, "What does the book say about pendulum clocks?"))) > 1
 
 
 def test_a_named_chapter_is_looked_for_alone_and_that_is_told(
@@ -358,30 +332,26 @@ def test_a_named_chapter_is_looked_for_alone_and_that_is_told(
         f"# {number} On {metal}\n\n{said.format(metal) * 9}\n\n"
         for number, metal in enumerate(("brass", "steel", "silver"), 1)
     )
-    added = document_storage.add(
-        collection, BytesIO(text.encode()), name="clocks.md", title="On clocks"
-    )
-    ingest_pipeline.ingest(added.source.pk)
-    reply = answer(scope, "What are pendulum clocks made of in chapter 2?")
-    assert looked_in(reply) == {added.source.pk}
+    book = written(collection, "On clocks", text.encode())
+    reply = reply_to(scope, "What are pendulum clocks made of in chapter 2?")
+    assert looked_in(reply) == {book.pk}
     assert all("steel" in passage.text for passage in reply.trace.evidence)
     assert reply.trace.notes[0] == (
         "Looked only in chapter 2 of “On clocks”, which the question names."
     )
     leaflet = "".join(f"# {n} Rods\n\nRods of clocks are long.\n\n" for n in range(1, 4))
-    added = document_storage.add(collection, BytesIO(leaflet.encode()), name="rods.md")
-    ingest_pipeline.ingest(added.source.pk)
-    summary = answer(scope, "Summarise chapter 3")
+    written(collection, "rods", leaflet.encode())
+    summary = reply_to(scope, "Summarise chapter 3")
     assert {claim.text for claim in summary.claims}
     assert all("steel" not in claim.text for claim in summary.claims)
-    assert len(looked_in(answer(scope, "What are pendulum clocks made of in chapter 7?"))) > 1
+    assert len(looked_in(reply_to(scope, "What are pendulum clocks made of in chapter 7?"))) > 1
 
 
 def test_sources_that_were_chosen_stay_chosen_whatever_is_named(
     library: dict[str, int], scope: Scope
 ) -> None:
     chosen = str(Source.objects.get(title="Birds of the coast").uuid)
-    reply = answer(
+    reply = reply_to(
         scope,
         "In the talk “How clocks are made”, what are pendulum clocks made of?",
         filter=Filter(sources=(chosen,)),
@@ -394,17 +364,13 @@ def test_a_title_that_somebody_else_keeps_to_themselves_names_nothing(
     library: dict[str, int], scope: Scope
 ) -> None:
     hidden = Collection.objects.create(name="Private", slug="private")
-    make_video(
-        hidden,
-        key="hidden",
-        title="Secret Clock Recipes",
-        cues=spoken("Pendulum clocks are made of gold. Nobody may know."),
-    )
-    ingested()
-    reply = answer(scope, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")
+    cues = spoken("Pendulum clocks are made of gold. Nobody may know.")
+    make_video(hidden, key="hidden", title="Secret Clock Recipes", cues=cues)
+    ingest_all()
+    question = "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?"
+    reply = reply_to(scope, question)
     assert not [note for note in reply.trace.notes if "names" in note]
     assert looked_in(reply) <= set(library.values())
     both = Scope(readable=frozenset({hidden.pk, *scope.readable}))
-    assert looked_in(
-        answer(both, "In the talk “Secret Clock Recipes”, what are pendulum clocks made of?")
-    ) == {Source.objects.get(title="Secret Clock Recipes").pk}
+    secret = Source.objects.get(title="Secret Clock Recipes")
+    assert looked_in(reply_to(both, question)) == {secret.pk}

@@ -2,7 +2,6 @@
 kept, who may, and how they refuse.
 """
 
-import json
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -16,15 +15,16 @@ from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
 from citations.notebook import conversations, questions
 from citations.passages import Locator, PassageSource
-from tests.citations.api.streams import heard, schema_of_events
-from tests.citations.talks import QUESTION, talk_in
+from tests.citations.api.rest import V1, assert_has, good, heard, schema_of_events, send
+from tests.citations.talks import QUESTION, SAID, talk_in
 from tests.makers import make_user, token_client
+from tests.problems import problem
 from transcripts.core.access import AccessLevel
 from transcripts.core.errors import Unavailable
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Role
 
-V1 = "/api/v1/"
+NEXT = "What is the learning rate?"
 
 
 @pytest.fixture
@@ -36,22 +36,6 @@ def talk(collection: Collection, fake_models: None) -> Source:
 def asking(owner: User, talk: Source) -> Client:
     """A program with a token that may write."""
     return token_client(owner)
-
-
-def send(client: Client, path: str, data: Any = None, *, method: str = "post") -> Any:
-    return getattr(client, method)(
-        f"{V1}{path}", json.dumps({} if data is None else data), content_type="application/json"
-    )
-
-
-def good(response: Any, status: int = 200) -> Any:
-    assert response.status_code == status, response.content[:500]
-    return response.json()
-
-
-def problem(response: Any, status: int, code: str) -> None:
-    assert response.status_code == status, response.content[:300]
-    assert response.json()["code"] == code
 
 
 def ask_once(client: Client, question: str = QUESTION, **about: Any) -> Any:
@@ -66,15 +50,8 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert (answer["state"], answer["question"]) == ("answered", QUESTION)
     (first, *_) = answer["citations"]
     assert answer["claims"][0]["citations"] == [first["number"]]
-    assert (first["source_id"], first["title"], first["kind"], first["start"]) == (
-        str(talk.uuid),
-        "Talk",
-        "video",
-        0.0,
-    )
-    assert first["quote"].startswith(
-        "Backpropagation carries the error of a network from its end back to its start."
-    )
+    assert_has(first, source_id=str(talk.uuid), title="Talk", kind="video", start=0.0)
+    assert first["quote"].startswith(SAID[0])
     assert answer["trace"]["evidence"]
     assert good(asking.get(f"{V1}quotations/{first['id']}")) == first
     assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer
@@ -87,66 +64,37 @@ def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
     asking: Client, scope: Scope, owner: User, talk: Source
 ) -> None:
     waiting = questions.ask(scope, owner, conversations.begin(scope, owner), "Who won in Lisbon?")
-    place = Locator(span=(0, 5), start=5_000, end=10_000)
-    about = {
-        "number": 1,
-        "spans": ((0, 5),),
-        "digest": "d",
-        "level": 0,
-        "score": 0.1,
-        "link": "/videos/1/?t=5s",
-        "text": "Every weight.",
-    }
     seen = Evidence(
         source=talk.pk,
         origin=PassageSource(id=talk.uuid, kind="video", title="Talk"),
-        locator=place,
-        **about,
+        locator=Locator(span=(0, 5), start=5_000, end=10_000),
+        **{"number": 1, "spans": ((0, 5),), "digest": "d", "level": 0, "score": 0.1},
+        **{"link": "/videos/1/?t=5s", "text": "Every weight."},
     )
     hidden = replace(seen, origin=replace(seen.origin, id=uuid4()))
     nearest = [seen.as_json(), hidden.as_json()]
-    Answer.objects.filter(pk=waiting.pk).update(
-        state="refused",
-        note="I cannot find information about Lisbon in the sources.",
-        nearest=nearest,
-    )
+    Answer.objects.update(state="refused", note="I cannot find it.", nearest=nearest)
     answer = good(asking.get(f"{V1}answers/{waiting.uuid}"))
-    assert (answer["state"], answer["claims"], answer["note"]) == (
-        "refused",
-        [],
-        "I cannot find information about Lisbon in the sources.",
-    )
-    ((passage,),) = (answer["nearest"],)
-    assert (passage["source_id"], passage["text"], passage["start"]) == (
-        str(talk.uuid),
-        "Every weight.",
-        5.0,
-    )
+    assert_has(answer, state="refused", claims=[], note="I cannot find it.")
+    (passage,) = answer["nearest"]
+    assert_has(passage, source_id=str(talk.uuid), text="Every weight.", start=5.0)
     assert passage["link"].startswith("http")
 
 
 def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: Source) -> None:
     first = ask_once(asking, collection="lectures", sources=[talk.video.key])
-    second = ask_once(
-        asking, "What is the learning rate?", conversation_id=first["conversation_id"]
-    )
-    assert second["conversation_id"] == first["conversation_id"]
+    pk = first["conversation_id"]
+    assert ask_once(asking, NEXT, conversation_id=pk)["conversation_id"] == pk
     page = good(asking.get(f"{V1}conversations"))
     ((listed,), total) = page["conversations"], page["total"]
-    assert (listed["id"], listed["answers"], listed["collection"], listed["sources"], total) == (
-        first["conversation_id"],
-        2,
-        "lectures",
-        [str(talk.uuid)],
-        1,
-    )
+    assert_has(listed, id=pk, answers=2, collection="lectures", sources=[str(talk.uuid)])
+    assert total == 1
 
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
-    answer = ask_once(
-        token_client(owner, access=AccessLevel.READ), keep=False, sources=[str(talk.uuid)]
-    )
-    assert (answer["id"], answer["conversation_id"], answer["state"]) == (None, None, "answered")
+    reading = token_client(owner, access=AccessLevel.READ)
+    answer = ask_once(reading, keep=False, sources=[str(talk.uuid)])
+    assert_has(answer, id=None, conversation_id=None, state="answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
 
@@ -156,25 +104,17 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
 ) -> None:
     reading = token_client(owner, access=AccessLevel.READ)
     answer = ask_once(reading)
-    assert (
-        ask_once(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
-            "conversation_id"
-        ]
-        == answer["conversation_id"]
-    )
+    ask_once(reading, NEXT, conversation_id=answer["conversation_id"])
     assert good(reading.get(f"{V1}conversations"))["conversations"][0]["answers"] == 2
     place, whole = f"answers/{answer['id']}", f"conversations/{answer['conversation_id']}"
-    problem(send(reading, f"{place}/again"), 403, "insufficient_scope")
-    problem(
-        send(reading, f"{place}/feedback", {"feedback": 1}, method="put"), 403, "insufficient_scope"
-    )
-    problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "insufficient_scope")
-    problem(reading.delete(f"{V1}{whole}"), 403, "insufficient_scope")
-    problem(
-        send(reading, "notes", {"answer_id": answer["id"], "collection": "lectures"}),
-        403,
-        "insufficient_scope",
-    )
+    for method, path, body in (
+        ("post", f"{place}/again", {}),
+        ("put", f"{place}/feedback", {"feedback": 1}),
+        ("patch", whole, {"title": "Mine"}),
+        ("delete", whole, {}),
+        ("post", "notes", {"answer_id": answer["id"], "collection": "lectures"}),
+    ):
+        problem(send(reading, path, body, method=method), 403, "insufficient_scope")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -191,14 +131,13 @@ def test_an_answer_is_told_while_it_is_made(
     for name, data in messages:
         assert described.is_valid({"event": name, "data": data}), name
     assert not described.is_valid({"event": "stage", "data": {}})
-    assert not described.is_valid(
-        {"event": "claim", "data": {**dict(messages)["claim"], "quotes": [{}]}}
-    )
     events = dict(messages)
-    assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
-    assert events["claim"]["quotes"][0]["id"] in {
-        citation["id"] for citation in events["answer"]["citations"]
-    }
+    wrong = {**events["claim"], "quotes": [{}]}
+    assert not described.is_valid({"event": "claim", "data": wrong})
+    path = f"answers/{events['asked']['answer_id']}"
+    assert events["answer"] == good(asking.get(f"{V1}{path}"))
+    cited = {citation["id"] for citation in events["answer"]["citations"]}
+    assert events["claim"]["quotes"][0]["id"] in cited
     _, forgotten = heard(send(asking, "ask", {"question": QUESTION, "keep": False}))[-1]
     assert (forgotten["id"], forgotten["claims"]) == (None, events["answer"]["claims"])
 
@@ -206,36 +145,20 @@ def test_an_answer_is_told_while_it_is_made(
         raise Unavailable("Out of order.", hint="Try later.")
 
     monkeypatch.setattr(answer_pipeline, "ask", fail)
-    messages = heard(send(asking, f"answers/{events['asked']['answer_id']}/again"))
-    assert messages[-1] == (
-        "failed",
-        {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."},
-    )
-    assert (
-        good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))["claims"]
-        == events["answer"]["claims"]
-    )
+    said = {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."}
+    assert heard(send(asking, f"{path}/again"))[-1] == ("failed", said)
+    assert good(asking.get(f"{V1}{path}"))["claims"] == events["answer"]["claims"]
 
 
 def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None:
     answer = ask_once(asking, collection="lectures")
-    assert good(
-        send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")
-    ) == {"feedback": -1}
-    note = good(send(asking, "notes", {"answer_id": answer["id"]}), 201)
-    assert (note["title"], note["collection"], note["answer_id"], note["author"]) == (
-        QUESTION,
-        "lectures",
-        answer["id"],
-        "ada",
-    )
-    assert good(send(asking, "notes", {"answer_id": answer["id"], "title": "Twice"})) == note
-    again = good(send(asking, f"answers/{answer['id']}/again?stream=false"))
-    assert (again["id"], again["feedback"], again["citations"]) == (
-        answer["id"],
-        None,
-        answer["citations"],
-    )
+    pk, sent = answer["id"], {"feedback": -1}
+    assert good(send(asking, f"answers/{pk}/feedback", sent, method="put")) == sent
+    note = good(send(asking, "notes", {"answer_id": pk}), 201)
+    assert_has(note, title=QUESTION, collection="lectures", answer_id=pk, author="ada")
+    assert good(send(asking, "notes", {"answer_id": pk, "title": "Twice"})) == note
+    again = good(send(asking, f"answers/{pk}/again?stream=false"))
+    assert_has(again, id=pk, feedback=None, citations=answer["citations"])
 
 
 def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_all(
@@ -243,11 +166,8 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
 ) -> None:
     waiting = [conversations.begin(scope, owner) for _ in range(questions.MAX_RUNNING)]
     first = questions.ask(scope, owner, waiting[0], QUESTION)
-    problem(
-        send(asking, "ask", {"question": QUESTION, "conversation_id": str(waiting[0].uuid)}),
-        409,
-        "already_answering",
-    )
+    body = {"question": QUESTION, "conversation_id": str(waiting[0].uuid)}
+    problem(send(asking, "ask", body), 409, "already_answering")
     problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
     for conversation in waiting[1:]:
         questions.ask(scope, owner, conversation, QUESTION)
@@ -277,12 +197,8 @@ def test_a_conversation_is_pinned_and_shared_with_the_readers_of_a_collection(
 
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
     pk = ask_once(asking)["conversation_id"]
-    assert (
-        good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))[
-            "title"
-        ]
-        == "On networks"
-    )
+    sent = send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch")
+    assert good(sent)["title"] == "On networks"
     for form, kind in (
         ("md", "text/markdown"),
         ("html", "text/html"),
@@ -327,17 +243,15 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
     note = good(send(asking, "notes", {"text": "# Networks\nlearn", "collection": "lectures"}), 201)
     assert (note["title"], note["answer_id"]) == ("Networks", None)
     assert good(asking.get(f"{V1}notes?words=learn"))["notes"] == [note]
-    changed = good(
-        send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put")
-    )
-    assert (changed["title"], changed["text"]) == ("Nets", "forget")
+    path, words = f"notes/{note['id']}", {"title": "Nets", "text": "forget"}
+    assert_has(good(send(asking, path, words, method="put")), **words)
     vera = token_client(make_user("vera", collection=collection, role=Role.VIEWER))
-    assert good(vera.get(f"{V1}notes/{note['id']}"))["text"] == "forget"
+    assert good(vera.get(f"{V1}{path}"))["text"] == "forget"
     problem(send(vera, "notes", {"text": "Mine."}), 403, "forbidden")
-    problem(send(vera, f"notes/{note['id']}", {"text": "Mine."}, method="put"), 403, "forbidden")
-    problem(vera.delete(f"{V1}notes/{note['id']}"), 403, "forbidden")
-    assert asking.delete(f"{V1}notes/{note['id']}").status_code == 204
-    problem(asking.get(f"{V1}notes/{note['id']}"), 404, "note_not_found")
+    problem(send(vera, path, {"text": "Mine."}, method="put"), 403, "forbidden")
+    problem(vera.delete(f"{V1}{path}"), 403, "forbidden")
+    assert asking.delete(f"{V1}{path}").status_code == 204
+    problem(asking.get(f"{V1}{path}"), 404, "note_not_found")
     for wrong in (
         {},
         {"text": " "},
@@ -363,16 +277,3 @@ def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
 
 
 # Who sees what
-
-
-def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(
-    asking: Client, owner: User
-) -> None:
-    answer = ask_once(asking)
-    narrow = token_client(
-        owner, collections=(Collection.objects.create(name="Empty", slug="empty"),)
-    )
-    seen = good(narrow.get(f"{V1}answers/{answer['id']}"))
-    assert (seen["claims"], seen["citations"], seen["withheld"]) == ([], [], len(answer["claims"]))
-    assert seen["trace"]["evidence"] == []
-    problem(narrow.get(f"{V1}quotations/{answer['citations'][0]['id']}"), 404, "citation_not_found")

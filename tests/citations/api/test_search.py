@@ -8,20 +8,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.models import Chunk, Mark, Source, State
-from tests.makers import (
-    LEARNING,
-    make_document,
-    make_source,
-    make_two_talks,
-    make_user,
-    make_video,
-    token_client,
-)
+from tests.citations.api.rest import V1, assert_has, good, send
+from tests.makers import LEARNING, make_document, make_two_talks, make_user, token_client
 from tests.problems import problem
 from transcripts.core.access import AccessLevel
 from transcripts.models import Collection, Role
-
-V1 = "/api/v1/"
 
 
 @pytest.fixture
@@ -61,32 +52,17 @@ def test_a_passage_says_where_it_is_said_and_leads_there(
 ) -> None:
     result = search(asking, q="missing page")
     (passage,) = result["passages"]
-    assert (
-        passage["source_id"],
-        passage["title"],
-        passage["kind"],
-        passage["video_id"],
-        passage["channel"],
-    ) == (str(talks[0].uuid), "Learning", "video", "dQw4w9WgXcQ", "Ada")
-    assert (
-        passage["text"],
-        passage["start"],
-        passage["end"],
-        passage["page"],
-        passage["collection"],
-    ) == (LEARNING[1], 10.0, 20.0, None, "lectures")
+    assert_has(passage, source_id=str(talks[0].uuid), title="Learning", kind="video")
+    assert_has(passage, video_id="dQw4w9WgXcQ", channel="Ada", collection="lectures")
+    assert_has(passage, text=LEARNING[1], start=10.0, end=20.0, page=None)
     assert passage["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
     assert passage["link"].startswith("http")
     assert f"/videos/{talks[0].video_id}/?t=10s" in passage["link"]
     assert [passage["text"][start:end] for start, end in passage["spans"]] == ["missing", "page"]
     assert 0 < passage["score"] <= 1
-    assert (passage["explanation"], passage["mark"], passage["duplicates"]) == (None, None, [])
-    assert (result["query"], result["mode"], result["reranked"], result["hypothesis"]) == (
-        "missing page",
-        "words",
-        False,
-        "",
-    )
+    assert_has(passage, explanation=None, mark=None, duplicates=[])
+    assert_has(result, query="missing page", mode="words", reranked=False, hypothesis="")
+    assert result["suggestion"] == ""
     assert "lexical" in {stage["name"] for stage in result["stages"]}
     assert all(stage["milliseconds"] >= 0 for stage in result["stages"])
 
@@ -97,13 +73,7 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
     book = make_document(collection, ["Gradients vanish in deep networks."], title="Deep Learning")
     book.chunks.update(page=3, last_page=4)
     (passage,) = search(asking, q="gradients")["passages"]
-    assert (
-        passage["start"],
-        passage["end"],
-        passage["page"],
-        passage["last_page"],
-        passage["video_id"],
-    ) == (None, None, 3, 4, None)
+    assert_has(passage, start=None, end=None, page=3, last_page=4, video_id=None)
     assert f"/sources/{book.uuid}/pages/3/?from=0&to=" in passage["link"]
     assert passage["timestamp_link"] == passage["link"]
 
@@ -134,15 +104,9 @@ def test_a_search_is_narrowed(
     assert sorted({passage["title"] for passage in response.json()["passages"]}) == expected
 
 
-def test_a_phrase_and_an_exclusion_hold(asking: Client, talks: list[Source]) -> None:
-    assert titles(asking, q='"error 404"') == ["Learning"]
-    assert set(titles(asking, q="network -bakers")) == {"Learning"}
-
-
 def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:
-    for rank, passage in enumerate(
-        search(asking, q="network networks", explain=True)["passages"], start=1
-    ):
+    listed = search(asking, q="network networks", explain=True)["passages"]
+    for rank, passage in enumerate(listed, start=1):
         how = passage["explanation"]
         assert how["lexical_rank"] == rank
         assert how["vector_rank"] is None
@@ -169,17 +133,6 @@ def test_one_passage_is_looked_for(asking: Client, talks: list[Source]) -> None:
     problem(asking.get(f"{V1}search", {"q": "page", "find": "1"}), 404, "passage_not_found")
 
 
-def test_what_is_said_again_elsewhere_is_named_beside_it(
-    asking: Client, collection: Collection, talks: list[Source]
-) -> None:
-    make_source(make_video(collection, key="again", title="Learning, again"), texts=[LEARNING[1]])
-    (passage,) = search(asking, q="missing page")["passages"]
-    (twin,) = passage["duplicates"]
-    assert {passage["title"], twin["title"]} == {"Learning", "Learning, again"}
-    assert twin["similarity"] == 1
-    assert twin["link"].startswith("http")
-
-
 def test_neighbouring_passages_are_one_with_its_extent_and_parts(
     asking: Client, talks: list[Source]
 ) -> None:
@@ -196,20 +149,6 @@ def test_neighbouring_passages_are_one_with_its_extent_and_parts(
     }
     for at in (passage, part):
         assert f"?t={at['start']:.0f}s" in at["link"]
-
-
-def test_another_spelling_is_offered(asking: Client, talks: list[Source]) -> None:
-    assert search(asking, q="mising page")["suggestion"] == "missing page"
-    assert search(asking, q="missing page")["suggestion"] == ""
-
-
-def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
-    asking: Client, talks: list[Source]
-) -> None:
-    result = search(asking, q="missing page", mode="both")
-    assert [passage["title"] for passage in result["passages"]] == ["Learning"]
-    assert any("words only" in note for note in result["notes"])
-    problem(asking.get(f"{V1}search", {"q": "page", "mode": "meaning"}), 503, "unavailable")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +176,7 @@ def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
         ("q=page&source_id=", 404, "source_not_found"),
         (f"q=page&{'&'.join(['tag=x'] * 101)}", 422, "invalid_input"),
         ("q=page&collection=nowhere", 404, "collection_not_found"),
+        ("q=page&mode=meaning", 503, "unavailable"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_the_one_shape(
@@ -246,30 +186,6 @@ def test_what_cannot_be_searched_is_refused_in_the_one_shape(
     assert response.status_code == status, response.content
     if code:
         problem(response, status, code)
-
-
-def test_nobody_finds_what_they_may_not_read(
-    asking: Client, stranger: Client, collection: Collection, owner: User, talks: list[Source]
-) -> None:
-    own = Collection.objects.get(slug="own")
-    make_source(make_video(own, key="mine", title="My own"), texts=[LEARNING[1]])
-    result = search(stranger, q="missing page", explain=True, limit=50)
-    assert [passage["title"] for passage in result["passages"]] == ["My own"]
-    assert result["dropped"] == []
-    assert result["passages"][0]["duplicates"] == []
-    assert search(asking, q="missing page")["passages"][0]["duplicates"] == []
-    for named in ({"source_id": str(talks[0].uuid)}, {"source_id": "bread"}):
-        problem(stranger.get(f"{V1}search", {"q": "page", **named}), 404, "source_not_found")
-    problem(
-        stranger.get(f"{V1}search", {"q": "page", "collection": "lectures"}),
-        404,
-        "collection_not_found",
-    )
-    narrow = token_client(
-        owner, collections=(Collection.objects.create(name="Empty", slug="empty"),)
-    )
-    assert titles(narrow, q="missing page") == []
-    assert Client().get(f"{V1}search", {"q": "page"}).status_code == 401
 
 
 # Indexing again
@@ -282,12 +198,7 @@ def test_an_editor_has_a_source_indexed_again(
         response = asking.post(f"{V1}sources/{talks[0].uuid}/index")
     assert response.status_code == 202
     answer = response.json()
-    assert (answer["id"], answer["state"], answer["chunks"], answer["video_id"]) == (
-        str(talks[0].uuid),
-        "pending",
-        3,
-        "dQw4w9WgXcQ",
-    )
+    assert_has(answer, id=str(talks[0].uuid), state="pending", chunks=3, video_id="dQw4w9WgXcQ")
     assert len(sent) == 1
     talks[0].refresh_from_db()
     assert talks[0].state == State.PENDING
@@ -317,19 +228,13 @@ def test_a_hit_is_marked_and_the_search_gives_the_mark_back(
 ) -> None:
     (hit,) = search(asking, q="missing page")["passages"]
     for right in (True, False):
-        answer = asking.put(
-            f"{V1}marks",
-            {"query": " missing  page ", "chunk": hit["chunk"], "right": right},
-            content_type="application/json",
-        )
-        assert answer.status_code == 200, answer.content
-        assert answer.json() == {"query": "missing page", "chunk": hit["chunk"], "right": right}
+        body = {"chunk": hit["chunk"], "right": right}
+        answer = send(asking, "marks", body | {"query": " missing  page "}, method="put")
+        assert good(answer) == body | {"query": "missing page"}
         assert search(asking, q="missing page")["passages"][0]["mark"] is right
     assert search(asking, q="page missing")["passages"][0]["mark"] is None
-    for _ in range(2):
-        assert (
-            asking.delete(f"{V1}marks?query=missing+page&chunk={hit['chunk']}").status_code == 204
-        )
+    address = f"{V1}marks?query=missing+page&chunk={hit['chunk']}"
+    assert [asking.delete(address).status_code for _ in range(2)] == [204, 204]
     assert search(asking, q="missing page")["passages"][0]["mark"] is None
     assert not Mark.objects.exists()
 
@@ -358,41 +263,15 @@ def test_ones_own_marks_are_listed_while_their_sources_may_be_read(
     assert asking.get(f"{V1}marks").json()["marks"] == []
 
 
-def test_a_viewer_marks_too_and_nobody_sees_the_marks_of_another(
-    asking: Client, collection: Collection, talks: list[Source]
-) -> None:
-    viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
-    (hit,) = search(asking, q="missing page")["passages"]
-    assert (
-        viewer.put(
-            f"{V1}marks",
-            {"query": "missing page", "chunk": hit["chunk"], "right": True},
-            content_type="application/json",
-        ).status_code
-        == 200
-    )
-    assert search(viewer, q="missing page")["passages"][0]["mark"] is True
-    assert search(asking, q="missing page")["passages"][0]["mark"] is None
-    assert asking.delete(f"{V1}marks?query=missing+page&chunk={hit['chunk']}").status_code == 204
-    assert search(viewer, q="missing page")["passages"][0]["mark"] is True
-
-
 def test_only_what_may_be_read_can_be_marked(
     asking: Client, owner: User, stranger: Client, talks: list[Source]
 ) -> None:
     chunk = talks[0].chunks.first()
     body = {"query": "errors", "chunk": chunk.pk, "right": True}
-    problem(
-        stranger.put(f"{V1}marks", body, content_type="application/json"), 404, "passage_not_found"
-    )
+    problem(send(stranger, "marks", body, method="put"), 404, "passage_not_found")
     problem(stranger.delete(f"{V1}marks?query=errors&chunk={chunk.pk}"), 404, "passage_not_found")
-    problem(
-        token_client(owner, access=AccessLevel.READ).put(
-            f"{V1}marks", body, content_type="application/json"
-        ),
-        403,
-        "insufficient_scope",
-    )
+    reading = token_client(owner, access=AccessLevel.READ)
+    problem(send(reading, "marks", body, method="put"), 403, "insufficient_scope")
     for wrong in (
         {"query": ""},
         {"query": "\0"},
@@ -401,14 +280,7 @@ def test_only_what_may_be_read_can_be_marked(
         {"right": None},
         {"more": 1},
     ):
-        problem(
-            asking.put(f"{V1}marks", {**body, **wrong}, content_type="application/json"),
-            422,
-            "invalid_input",
-        )
-    problem(
-        asking.put(f"{V1}marks", {**body, "chunk": 2**62}, content_type="application/json"),
-        404,
-        "passage_not_found",
-    )
+        problem(send(asking, "marks", {**body, **wrong}, method="put"), 422, "invalid_input")
+    gone = {**body, "chunk": 2**62}
+    problem(send(asking, "marks", gone, method="put"), 404, "passage_not_found")
     assert not Mark.objects.exists()

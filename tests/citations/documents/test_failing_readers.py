@@ -10,8 +10,10 @@ from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Source, State
 from citations.readers.markup import reader as markup_reader
+from citations.readers.office import reader as office_reader
 from citations.readers.pdf import reader as pdf_reader
 from citations.readers.sandbox import ChildProcess
+from tests.citations.readers.office.archives import docx, paragraph
 from transcripts.models import Collection
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -114,6 +116,16 @@ def test_a_web_page_whose_child_lies_has_failed(
     program.write_text(said)
     monkeypatch.setattr(markup_reader, "PROGRAM", program)
     assert_failed_for_good(ingested(collection, b"<html><p>Words", "x.html"))
+
+
+@pytest.mark.parametrize("said", [*NOT_LINES, 'print(\'{"pages": "many"}\')'])
+def test_an_office_document_whose_child_lies_has_failed(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str
+) -> None:
+    program = tmp_path / "child.py"
+    program.write_text(said)
+    monkeypatch.setattr(office_reader, "PROGRAM", program)
+    assert_failed_for_good(ingested(collection, docx(paragraph("Words.")), "x.docx"))
 
 
 def test_one_page_that_cannot_be_read_leaves_the_others(

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from citations.documents import page_images, pages
+from citations.documents.pages import PageView
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Source
 from citations.readers.page import ReadPage
@@ -43,16 +44,16 @@ def kept(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.webp"))
 
 
-def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source) -> None:
+def show_quote(scope: Scope, book: Source, term: str = "probe") -> PageView:
+    """Show the page with the quote, marked as the words of a search are."""
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
-    view = pages.show_page(
-        scope,
-        book.uuid,
-        page.number,
-        quote=(first, first + len(QUOTE)),
-        terms=[SearchTerm("probe")],
-    )
+    quote, terms = (first, first + len(QUOTE)), [SearchTerm(term)]
+    return pages.show_page(scope, book.uuid, page.number, quote=quote, terms=terms)
+
+
+def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source) -> None:
+    view = show_quote(scope, book)
     assert view.image is not None
     assert (view.image.width, view.image.height) == (800, 1130)
     (box,) = view.quote_boxes
@@ -66,37 +67,19 @@ def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source)
 
 
 def test_ink_is_under_the_boxes_and_paper_beside_them(scope: Scope, book: Source) -> None:
-    page = book.document.pages.get(text__contains=QUOTE)
-    first = page.start + page.text.index(QUOTE)
-    (box,) = pages.show_page(
-        scope, book.uuid, page.number, quote=(first, first + len(QUOTE))
-    ).quote_boxes
-    with Image.open(page_images.render_page(book.document, page.number, width=1600)) as image:
+    view = show_quote(scope, book)
+    (box,) = view.quote_boxes
+    with Image.open(page_images.render_page(book.document, view.number, width=1600)) as image:
         grey = image.convert("L")
-        left, top, right, bottom = (
-            round(edge)
-            for edge in (
-                box.left * grey.width,
-                box.top * grey.height,
-                (box.left + box.width) * grey.width,
-                (box.top + box.height) * grey.height,
-            )
-        )
+        left, right = (round(x * grey.width) for x in (box.left, box.left + box.width))
+        top, bottom = (round(y * grey.height) for y in (box.top, box.top + box.height))
         assert grey.crop((left, top, right, bottom)).histogram()[:90] != [0] * 90
         assert grey.crop((0, top, left - 4, bottom)).histogram()[:240] == [0] * 240
 
 
 def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book: Source) -> None:
-    page = book.document.pages.get(text__contains=QUOTE)
-    first = page.start + page.text.index(QUOTE)
     Document.objects.filter(pk=book.pk).update(read_by="pdf 0")
-    view = pages.show_page(
-        scope,
-        book.uuid,
-        page.number,
-        quote=(first, first + len(QUOTE)),
-        terms=[SearchTerm("guard")],
-    )
+    view = show_quote(scope, book, "guard")
     assert view.image
     assert view.quote
     assert view.matches

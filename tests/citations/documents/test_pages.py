@@ -55,11 +55,8 @@ def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(
 ) -> None:
     quote = place_of(paper, "step by step.")[0], place_of(paper, "The step is")[1]
     marked = [pages.show_page(scope, paper.uuid, number, quote=quote) for number in (1, 2, 3)]
-    assert [[view.page.text[first:last] for first, last in view.quote] for view in marked] == [
-        ["step by step."],
-        ["The step is"],
-        [],
-    ]
+    found = [[view.page.text[first:last] for first, last in view.quote] for view in marked]
+    assert found == [["step by step."], ["The step is"], []]
 
 
 def test_the_first_page_has_none_before_it_and_the_last_none_after_it(
@@ -149,10 +146,8 @@ def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
     paper = make_paper(collection, ["each " * 10 * pages.MAX_MARKS])
-    assert (
-        len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
-        == pages.MAX_MARKS
-    )
+    found = len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
+    assert found == pages.MAX_MARKS
 
 
 # What a citation cites
@@ -170,47 +165,34 @@ def make_citation(source: Source, words: str, **about: Any) -> Citation:
         "snippet": words,
         "relevance_score": 0.9,
     }
-    return Citation.objects.create(
-        session=session,
-        window=window,
-        window_index=0,
-        rank=1,
-        source=source,
-        page=2,
-        **{**known, **about},
-    )
+    of = {"session": session, "window": window, "window_index": 0, "rank": 1, "source": source}
+    return Citation.objects.create(page=2, **{**of, **known, **about})
 
 
 def test_a_citation_says_where_its_quote_is(scope: Scope, paper: Source) -> None:
     citation = make_citation(paper, "learning rate")
-    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place_of(
-        paper, "learning rate"
-    )
+    expected = place_of(paper, "learning rate")
+    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == expected
 
 
 def test_a_quote_is_found_again_when_the_document_was_read_anew(
     scope: Scope, paper: Source
 ) -> None:
     runs_over = f"{FIRST}\n\n{SECOND}"
-    for quote, place in (
-        ("overshoots", place_of(paper, "overshoots")),
-        (runs_over, (0, len(runs_over))),
-    ):
-        citation = make_citation(
-            paper, "The step", digest="older", span_start=1, span_end=2, quote=quote
-        )
+    places = {"overshoots": place_of(paper, "overshoots"), runs_over: (0, len(runs_over))}
+    for quote, place in places.items():
+        before = {"digest": "older", "span_start": 1, "span_end": 2}
+        citation = make_citation(paper, "The step", quote=quote, **before)
         assert pages.find_quote_span(scope, paper.uuid, citation.uuid) == place
 
 
-def test_a_quote_that_stands_at_several_places_of_a_document_read_anew_is_marked_at_none(
-    scope: Scope, paper: Source
+@pytest.mark.parametrize(
+    "quote", ["learning rate", "what nobody wrote"], ids=["several places", "none"]
+)
+def test_a_quote_that_does_not_stand_at_one_place_of_a_document_read_anew_is_marked_at_none(
+    scope: Scope, paper: Source, quote: str
 ) -> None:
-    citation = make_citation(paper, "learning rate", digest="older")
-    assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
-
-
-def test_a_quote_that_is_gone_is_nowhere(scope: Scope, paper: Source) -> None:
-    citation = make_citation(paper, "learning rate", digest="older", quote="what nobody wrote")
+    citation = make_citation(paper, "learning rate", digest="older", quote=quote)
     assert pages.find_quote_span(scope, paper.uuid, citation.uuid) is None
 
 

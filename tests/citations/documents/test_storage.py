@@ -33,10 +33,23 @@ def add(collection: Collection, data: bytes, name: str = "prose.txt", **more: An
     return document_storage.add(collection, BytesIO(data), name=name, **more).source
 
 
+def read(collection: Collection, data: bytes, name: str = "prose.txt", **more: Any) -> Source:
+    """Add a document and read its pages."""
+    source = add(collection, data, name, **more)
+    document_storage.extract(source)
+    source.refresh_from_db()
+    return source
+
+
+def ingested(source: Source) -> Source:
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    return source
+
+
 def texts(source: Source) -> list[str]:
-    return list(
-        Page.objects.filter(document=source.pk).order_by("number").values_list("text", flat=True)
-    )
+    pages = Page.objects.filter(document=source.pk).order_by("number")
+    return list(pages.values_list("text", flat=True))
 
 
 def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(
@@ -64,9 +77,7 @@ def test_one_that_is_read_just_now_can_be_added_again(collection: Collection) ->
 
 
 def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Collection) -> None:
-    source = add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
-    ingest_pipeline.ingest(source.pk)
-    source.refresh_from_db()
+    source = ingested(add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf"))
     assert (source.state, source.error_code) == (State.FAILED, "document_broken")
     assert source.hint
     add(collection, b"%PDF-1.7\nnothing of it is there\n", "x.pdf")
@@ -126,13 +137,8 @@ def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: C
 
 
 def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) -> None:
-    untold, titled = (
-        add(collection, SAMPLE.read_bytes(), "x.pdf"),
-        add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine"),
-    )
-    for source in (untold, titled):
-        document_storage.extract(source)
-        source.refresh_from_db()
+    untold = read(collection, SAMPLE.read_bytes(), "x.pdf")
+    titled = read(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine")
     assert (untold.title, titled.title) == ("Counting, Waiting, Keeping Time", "Mine")
     assert untold.author
     assert untold.document.outline
@@ -141,15 +147,9 @@ def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) 
 def test_a_document_that_names_no_language_is_in_the_one_that_it_is_surely_in(
     collection: Collection,
 ) -> None:
-    sources = [
-        add(collection, PROSE),
-        add(collection, PROSE + b"\n", language="de"),
-        add(collection, b"ice " * 300),
-    ]
-    for source in sources:
-        document_storage.extract(source)
-        source.refresh_from_db()
-    assert [source.language for source in sources] == ["en", "de", ""]
+    assert read(collection, PROSE).language == "en"
+    assert read(collection, PROSE + b"\n", language="de").language == "de"
+    assert read(collection, b"ice " * 300).language == ""
 
 
 GERMAN = (
@@ -177,10 +177,7 @@ GERMAN = (
 def test_a_web_page_is_in_the_language_that_it_names_or_else_seems_to_be_in(
     collection: Collection, page: str, language: str
 ) -> None:
-    source = add(collection, page.encode(), "page.html")
-    document_storage.extract(source)
-    source.refresh_from_db()
-    assert source.language == language
+    assert read(collection, page.encode(), "page.html").language == language
 
 
 def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_labels(
@@ -199,12 +196,9 @@ def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_l
 
     titles = ["1 Limits", "1.1 Slopes", "1.2 Areas", "2 Sums", "2.1 Rules"]
     data = paper(tmp_path / "x.pdf", [section(title) for title in titles]).read_bytes()
-    source = add(collection, data, "x.pdf")
-    document_storage.extract(source)
-    source.document.refresh_from_db()
-    assert source.document.outline == [
-        [title.count(".") + 1, title, page] for page, title in enumerate(titles, 1)
-    ]
+    source = read(collection, data, "x.pdf")
+    expected = [[title.count(".") + 1, title, page] for page, title in enumerate(titles, 1)]
+    assert source.document.outline == expected
     [first, *_] = Page.objects.filter(document=source.pk).order_by("number")
     assert "Hint" in first.text
     assert [(heading, boundary) for _, _, heading, boundary in first.blocks] == [
@@ -218,18 +212,17 @@ def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_l
 def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = add(collection, PROSE)
-    document_storage.extract(source)
+    source = read(collection, PROSE)
     whole = texts(source)
     starts = list(Page.objects.filter(document=source.pk).values_list("start", flat=True))
     Page.objects.filter(document=source.pk).delete()
     Document.objects.filter(pk=source.pk).update(read_by="")
     first_pages: list[int] = []
-    read = plain_text.read
+    real = plain_text.read
 
     def dying(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
         first_pages.append(first)
-        opened = read(path, most_pages=most_pages, first=first)
+        opened = real(path, most_pages=most_pages, first=first)
         return OpenDocument(
             facts=opened.facts,
             pages=_until_killed(opened) if len(first_pages) == 1 else opened.pages,
@@ -263,8 +256,7 @@ def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(
         write(canvas, f"Page {canvas.getPageNumber()} goes on, {LOSS}".rstrip(". "))
 
     pages = [heading, *[prose] * 18, lambda canvas: None, prose, prose]
-    source = add(collection, paper(tmp_path / "x.pdf", pages).read_bytes(), "x.pdf")
-    document_storage.extract(source)
+    source = read(collection, paper(tmp_path / "x.pdf", pages).read_bytes(), "x.pdf")
     stored = Page.objects.filter(document=source.pk)
     whole = list(stored.values_list("number", "start", "text", "blocks"))
     stored.filter(number__gt=20).delete()
@@ -291,17 +283,13 @@ def test_more_pages_than_the_limit_are_refused_with_what_to_do(
     collection: Collection, settings: Any
 ) -> None:
     settings.MAX_DOCUMENT_PAGES = 3
-    source = add(collection, b"x " * 2 * MAX_PAGE)
-    ingest_pipeline.ingest(source.pk)
-    source.refresh_from_db()
+    source = ingested(add(collection, b"x " * 2 * MAX_PAGE))
     assert (source.state, source.error_code) == (State.FAILED, "document_too_large")
     assert "MAX_DOCUMENT_PAGES" in source.hint
 
 
 def test_a_document_without_words_says_so(collection: Collection) -> None:
-    source = add(collection, b"<html><p></p></html>", "x.html")
-    ingest_pipeline.ingest(source.pk)
-    source.refresh_from_db()
+    source = ingested(add(collection, b"<html><p></p></html>", "x.html"))
     assert source.error_code == "document_without_text"
     assert "print it as PDF" in source.hint  # no picture whose words could be recognised
 
@@ -323,10 +311,8 @@ def test_a_page_tells_its_date_unless_it_is_none(
     collection: Collection, written: str, day: str | None
 ) -> None:
     head = f'<meta property="article:published_time" content="{written}">'
-    source = add(collection, f"<html><head>{head}<body><p>Words.".encode(), "x.html")
-    document_storage.extract(source)
-    source.refresh_from_db()
-    moment = source.published_at
+    page = f"<html><head>{head}<body><p>Words."
+    moment = read(collection, page.encode(), "x.html").published_at
     assert (moment.astimezone(UTC).date().isoformat() if moment else None) == day
 
 

@@ -8,6 +8,7 @@ from citations.errors import InvalidGold
 from citations.evaluation import questions as gold_questions
 from citations.evaluation import search_quality
 from citations.evaluation.gold import Gold
+from citations.evaluation.metrics import Scores
 from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, QualityReport
 from citations.library.filters import Filter
@@ -57,31 +58,27 @@ def make_question(query: str, *ranges: tuple[float, float], source: str = "lec")
     return Question(query=query, answers=(Gold(query=query, source=source, ranges=ranges),))
 
 
-def lexical(report: QualityReport) -> search_quality.Row:
-    return next(row for row in report.rows if row.approach == "words")
+def lexical(scope: Scope, *questions: Question) -> Scores:
+    """Return the scores of the search by words."""
+    (row,) = search_quality.evaluate(scope, questions, modes=[Approach.WORDS]).rows
+    return row.scores
 
 
 def test_an_answer_found_first_scores_one_and_one_found_second_less(
     scope: Scope, lecture: Source
 ) -> None:
-    first = lexical(
-        search_quality.evaluate(scope, [make_question("entropy", (10, 20))], modes=[Approach.WORDS])
-    )
-    assert (first.scores.ndcg10, first.scores.hit1, first.scores.mrr10) == (1, 1, 1)
-    second = lexical(
-        search_quality.evaluate(scope, [make_question("entropy", (30, 40))], modes=[Approach.WORDS])
-    )
-    assert second.scores.ndcg10 == pytest.approx(0.6309, abs=1e-4)
-    assert (second.scores.hit1, second.scores.hit5, second.scores.mrr10) == (0, 1, 0.5)
+    first = lexical(scope, make_question("entropy", (10, 20)))
+    assert (first.ndcg10, first.hit1, first.mrr10) == (1, 1, 1)
+    second = lexical(scope, make_question("entropy", (30, 40)))
+    assert second.ndcg10 == pytest.approx(0.6309, abs=1e-4)
+    assert (second.hit1, second.hit5, second.mrr10) == (0, 1, 0.5)
 
 
 def test_all_chunks_that_answer_count_for_recall_found_or_not(
     scope: Scope, lecture: Source
 ) -> None:
-    row = lexical(
-        search_quality.evaluate(scope, [make_question("entropy", (10, 50))], modes=[Approach.WORDS])
-    )
-    assert row.scores.recall10 == pytest.approx(2 / 4)
+    scores = lexical(scope, make_question("entropy", (10, 50)))
+    assert scores.recall10 == pytest.approx(2 / 4)
 
 
 def test_questions_without_an_answer_here_are_skipped_and_counted(
@@ -108,27 +105,20 @@ def test_questions_without_an_answer_here_are_skipped_and_counted(
 def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(
     scope: Scope, lecture: Source, query: str, score: float
 ) -> None:
-    row = lexical(
-        search_quality.evaluate(
-            scope,
-            [make_question(query, (10, 20)), make_question("entropy", (10, 20))],
-            modes=[Approach.WORDS],
-        )
-    )
-    assert row.scores.hit1 == pytest.approx((score + 1) / 2)
+    scores = lexical(scope, make_question(query, (10, 20)), make_question("entropy", (10, 20)))
+    assert scores.hit1 == pytest.approx((score + 1) / 2)
 
 
 def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
     scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions = [make_question("entropy", (10, 20))]
-    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["words"]
+    def approaches(*modes: Approach) -> dict[str, float]:
+        report = search_quality.evaluate(scope, [make_question("entropy", (10, 20))], modes=modes)
+        return {row.approach: row.scores.hit1 for row in report.rows}
+
+    assert [*approaches()] == ["words"]
     embed_all()
-    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == [
-        "words",
-        "meaning",
-        "both",
-    ]
+    assert [*approaches()] == ["words", "meaning", "both"]
 
     class Reranker:
         name = "by length"
@@ -137,15 +127,9 @@ def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
             return [1 / (1 + len(text)) for text in texts]
 
     monkeypatch.setattr(registry, "reranker", Reranker)
-    report = search_quality.evaluate(scope, questions)
-    assert [row.approach for row in report.rows] == ["words", "meaning", "both", "both+rerank"]
-    assert {row.approach: row.scores.hit1 for row in report.rows}[
-        "both+rerank"
-    ] == 0  # “heat” is shorter
-    assert [
-        row.approach
-        for row in search_quality.evaluate(scope, questions, modes=[Approach.MEANING]).rows
-    ] == ["meaning"]
+    assert [*approaches()] == ["words", "meaning", "both", "both+rerank"]
+    assert approaches()["both+rerank"] == 0  # “heat” is shorter
+    assert [*approaches(Approach.MEANING)] == ["meaning"]
 
 
 def test_a_source_is_named_by_its_own_id_too_and_pages_are_compared(
@@ -156,7 +140,7 @@ def test_a_source_is_named_by_its_own_id_too_and_pages_are_compared(
     question = Question(
         query="entropy", answers=(Gold(query="entropy", source=str(source.uuid), pages=((7, 8),)),)
     )
-    assert lexical(search_quality.evaluate(scope, [question])).scores.hit1 == 1
+    assert lexical(scope, question).hit1 == 1
 
 
 def test_an_answer_in_another_video_at_the_same_time_is_none(
@@ -166,9 +150,8 @@ def test_an_answer_in_another_video_at_the_same_time_is_none(
         make_video(collection, key="other"),
         texts=["filler", "entropy entropy entropy entropy again"],
     )
-    row = lexical(search_quality.evaluate(scope, [make_question("entropy", (10, 20))]))
-    assert row.scores.hit1 == 0
-    assert row.scores.hit5 == 1
+    scores = lexical(scope, make_question("entropy", (10, 20)))
+    assert (scores.hit1, scores.hit5) == (0, 1)
 
 
 def test_a_filter_narrows_what_is_searched_and_what_counts(
@@ -203,7 +186,7 @@ def test_hits_marked_as_right_are_gold_and_those_marked_as_wrong_are_not(
     judgments.mark(scope, ada, "heat", wrong, right=False)
     questions = gold_questions.from_marks(scope)
     assert [question.query for question in questions] == ["entropy"]
-    scores = lexical(search_quality.evaluate(scope, questions)).scores
+    scores = lexical(scope, *questions)
     assert (scores.hit1, scores.mrr10, scores.recall5) == (0, 0.5, 1)
 
 
@@ -213,13 +196,9 @@ def test_marks_are_taken_of_one_user_or_of_all_and_only_within_the_scope(
     chunk = Chunk.objects.get(source=lecture, ordinal=1).pk
     for name, query in (("ada", "entropy"), ("bob", "disorder")):
         judgments.mark(scope, make_user(name), query, chunk, right=True)
-    assert [question.query for question in gold_questions.from_marks(scope)] == [
-        "disorder",
-        "entropy",
-    ]
-    assert [question.query for question in gold_questions.from_marks(scope, user="ada")] == [
-        "entropy"
-    ]
+    for user, queries in (("", ["disorder", "entropy"]), ("ada", ["entropy"])):
+        marks = gold_questions.from_marks(scope, user=user)
+        assert [question.query for question in marks] == queries
     assert gold_questions.from_marks(NOTHING) == []
 
 
@@ -227,12 +206,9 @@ def test_marks_in_a_document_without_times_or_pages_are_gold_too(
     scope: Scope, collection: Collection
 ) -> None:
     source = make_document(collection, ["entropy", "heat"])
-    judgments.mark(
-        scope, make_user(), "heat", Chunk.objects.get(source=source, ordinal=1).pk, right=True
-    )
-    assert (
-        lexical(search_quality.evaluate(scope, gold_questions.from_marks(scope))).scores.hit1 == 1
-    )
+    chunk = Chunk.objects.get(source=source, ordinal=1).pk
+    judgments.mark(scope, make_user(), "heat", chunk, right=True)
+    assert lexical(scope, *gold_questions.from_marks(scope)).hit1 == 1
 
 
 # Comparing

@@ -6,7 +6,8 @@ from citations.guide import terms
 from citations.guide.terms import Definition
 from citations.providers.languages import stop_words
 from citations.text import statements
-from citations.text.function_words import function_words
+from citations.text.words import function_words
+from tests.citations.text_tables import rows
 
 FILLER = "The oven gets hot before the bread goes in."
 
@@ -22,33 +23,24 @@ def definitions(term: str, sentence: str, language: str = "en") -> list[Definiti
 
 @pytest.mark.parametrize(
     ("term", "sentence", "question"),
-    [
-        ("jitter", "The cure is called jitter: a random share.", "What is jitter?"),
-        (
-            "circuit breaker",
-            "A circuit breaker is a switch that opens after several failures.",
-            "What is a circuit breaker?",
-        ),
-        (
-            "term frequency",
-            "The term frequency, tf for short, is the number of times that a word occurs.",
-            "What is the term frequency?",
-        ),
-        (
-            "layer styles",
-            "Layer styles are a great way to add effects to text.",
-            "What are layer styles?",
-        ),
-        (
-            "alternating series",
-            "A series whose terms change their signs is called an alternating series.",
-            "What is an alternating series?",
-        ),
-        ("tokens", "The text is split into chunks called tokens.", "What are tokens?"),
-        ("token", "A small piece of the text is called token in such models.", "What is token?"),
-        ("bias", "The shift is called bias: a constant that is added.", "What is bias?"),
-        ("sourdough", "In practice, sourdough means bread without yeast.", "What is sourdough?"),
-    ],
+    rows(
+        """
+        jitter | The cure is called jitter: a random share. | What is jitter?
+        circuit breaker | A circuit breaker is a switch that opens after several failures. |
+          What is a circuit breaker?
+        term frequency |
+          The term frequency, tf for short, is the number of times that a word occurs. |
+          What is the term frequency?
+        layer styles | Layer styles are a great way to add effects to text. | What are layer styles?
+        alternating series |
+          A series whose terms change their signs is called an alternating series. |
+          What is an alternating series?
+        tokens | The text is split into chunks called tokens. | What are tokens?
+        token | A small piece of the text is called token in such models. | What is token?
+        bias | The shift is called bias: a constant that is added. | What is bias?
+        sourdough | In practice, sourdough means bread without yeast. | What is sourdough?
+        """
+    ),
 )
 def test_a_definition_answers_what_its_term_is(term: str, sentence: str, question: str) -> None:
     (definition,) = definitions(term, sentence)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
-from citations.ingest import renewal
 from citations.library import sources
 from citations.models import Chunk, Source, State
 from citations.providers import registry
@@ -52,8 +52,8 @@ def test_what_was_split_with_other_values_is_known_and_split_again_on_demand(
     assert split_otherwise() == 1
     before = list(Chunk.objects.values_list("pk", flat=True))
     text = source_texts.of(lecture)
-    assert renewal.renew() == 1
-    assert (split_otherwise(), renewal.renew()) == (0, 0)
+    assert discovery.renew() == 1
+    assert (split_otherwise(), discovery.renew()) == (0, 0)
     assert list(Chunk.objects.values_list("pk", flat=True)) == before
     assert search_pipeline.search(scope, "backpropagation").passages, "it is found meanwhile"
     finish(lecture)
@@ -81,7 +81,7 @@ def test_new_chunks_get_contexts_although_the_text_is_the_same(
     monkeypatch.setattr(registry, "llm", lambda: llm)
     finish(lecture)
     settings.CHUNK_SIZE = 250
-    renewal.renew()
+    discovery.renew()
     finish(lecture)
     assert not Chunk.objects.filter(context="").exists()
     assert lecture.contexts_digest == lecture.digest

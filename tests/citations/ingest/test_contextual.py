@@ -80,13 +80,14 @@ def test_no_text_can_close_its_marks(text: str) -> None:
         assert part.count(opening) == part.count(opening.replace("<", "</")) == 1
 
 
-def test_a_context_is_one_line() -> None:
-    assert contextual.clean_context("It is about\n\ncaptions.") == "It is about captions."
-
-
-def test_a_context_that_only_repeats_the_piece_is_dropped() -> None:
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [("It is about\n\ncaptions.", "It is about captions."), ("captions carry times", "")],
+    ids=["one line", "dropped where it only repeats the piece"],
+)
+def test_a_context_is(answer: str, context: str) -> None:
     piece = "All captions  carry\ntimes, always."
-    assert contextual.clean_context("captions carry times", piece=piece) == ""
+    assert contextual.clean_context(answer, piece=piece) == context
 
 
 def test_each_piece_gets_its_context() -> None:
@@ -185,12 +186,7 @@ def test_many_failures_in_a_row_end_it() -> None:
 
 def test_no_pieces_ask_nothing() -> None:
     llm = FakeLlm()
-    assert (
-        contextual.write(
-            llm, title="", text="words", pieces=[], save=lambda key, context: None
-        ).written
-        == 0
-    )
+    assert _write(llm, "words", [])[1].written == 0
     assert contextual.estimate(title="", text="words", pieces=[], budget=1_000) == Cost()
     assert llm.prompts == []
 
@@ -313,9 +309,8 @@ def test_a_short_text_is_not_kept_by_services() -> None:
 
 
 def test_costs_add_up() -> None:
-    assert Cost(calls=1, input=2, cached=1, output=3) + Cost(calls=1) == Cost(
-        calls=2, input=2, cached=1, output=3
-    )
+    expected = Cost(calls=2, input=2, cached=1, output=3)
+    assert Cost(calls=1, input=2, cached=1, output=3) + Cost(calls=1) == expected
 
 
 class _Caching:

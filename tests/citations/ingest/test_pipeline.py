@@ -17,7 +17,7 @@ from citations.documents import storage as document_storage
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
-from citations.ingest.pace import TextInWork
+from citations.ingest.time_left import TextInWork
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
@@ -33,7 +33,7 @@ from tests.makers import make_cues, make_video
 from transcripts.core.errors import Retry
 from transcripts.core.locks import Lock
 from transcripts.core.scope import Scope
-from transcripts.core.work.retry import POLICIES
+from transcripts.core.work.models import POLICIES
 from transcripts.models import Collection, Transcript, Video
 from transcripts.text.cues import Cue
 
@@ -105,12 +105,8 @@ def test_a_new_video_is_found_by_words_before_anything_is_embedded(
 
 def test_after_its_ingest_it_is_found_by_meaning(collection: Collection, scope: Scope) -> None:
     source = indexed(collection)
-    assert (source.state, source.chunking, source.step, source.attempts) == (
-        State.READY,
-        Chunking.MEANING,
-        "",
-        0,
-    )
+    expected = (State.READY, Chunking.MEANING, "", 0)
+    assert (source.state, source.chunking, source.step, source.attempts) == expected
     space = vector_space.active()
     assert space is not None
     assert not vector_store.missing(space)
@@ -146,11 +142,8 @@ def test_where_the_local_model_is_missing_chunks_end_with_sentences(
     make_video(collection)
     (source,) = discovery.adopt()
     ingest(source)
-    assert (source.state, source.chunking, source.error_code) == (
-        State.WORDS,
-        Chunking.SENTENCES,
-        "model_missing",
-    )
+    expected = (State.WORDS, Chunking.SENTENCES, "model_missing")
+    assert (source.state, source.chunking, source.error_code) == expected
 
 
 def test_progress_is_told_and_others_have_their_turn_between_batches(
@@ -166,9 +159,8 @@ def test_progress_is_told_and_others_have_their_turn_between_batches(
         on_progress=lambda row: steps.append((row.step, row.done)),
         meanwhile=lambda: turns.append(1),
     )
-    assert [done for step, done in steps if step == "embedding"] == sorted(
-        {done for step, done in steps if step == "embedding"}
-    )
+    expected = sorted({done for step, done in steps if step == "embedding"})
+    assert [done for step, done in steps if step == "embedding"] == expected
     assert len(turns) > Chunk.objects.count() // 4
     assert steps[-1] == ("", 0)
 
@@ -259,9 +251,8 @@ def test_changed_text_replaces_only_what_changed(
     assert {text for text in embedded if text in now} == now.keys() - kept
     assert by_words(scope, "zebras")
     assert not by_words(scope, '"Point 30."')
-    assert [chunk.ordinal for chunk in source.chunks.order_by("span_start")] == list(
-        range(source.chunk_count)
-    )
+    expected = list(range(source.chunk_count))
+    assert [chunk.ordinal for chunk in source.chunks.order_by("span_start")] == expected
 
 
 def test_a_text_that_another_source_has_too_is_embedded_once(
@@ -309,10 +300,8 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
     }
     Transcript.objects.create(video=video, language="en", origin="auto", **values)
     discovery.adopt()
-    assert {(source.language, source.transcript.origin) for source in Source.objects.all()} == {
-        ("en", "upload"),
-        ("de", "upload"),
-    }
+    found = {(source.language, source.transcript.origin) for source in Source.objects.all()}
+    assert found == {("en", "upload"), ("de", "upload")}
     english = ingest(Source.objects.get(language="en"))
     Transcript.objects.create(
         video=video,
@@ -550,9 +539,8 @@ def test_contexts_come_after_meaning_and_are_indexed_and_embedded(
     space = vector_space.active()
     assert space is not None
     assert source.state == State.READY
-    assert set(source.chunks.values_list("context", flat=True)) == {
-        "This part of the lecture is about walruses."
-    }
+    expected = {"This part of the lecture is about walruses."}
+    assert set(source.chunks.values_list("context", flat=True)) == expected
     assert len(by_words(scope, "walruses")) == source.chunk_count
     assert not vector_store.missing(space)
     assert not lanes.waiting().exists()

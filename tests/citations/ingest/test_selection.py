@@ -249,17 +249,11 @@ def test_after_half_a_minute_they_are_gone_and_the_trail_says_who_deleted_them(
         selection.take_back(deletion.uuid, by=owner)
     tasks.carry_out_deletion(deletion.pk)
     assert not Deletion.objects.exists()
-    assert (Video.objects.count(), Source.objects.count(), LectureSession.objects.count()) == (
-        0,
-        0,
-        0,
-    )
+    found = (Video.objects.count(), Source.objects.count(), LectureSession.objects.count())
+    assert found == (0, 0, 0)
     deleted = AuditEntry.objects.filter(action="delete")
-    assert set(deleted.values_list("actor", "kind")) == {
-        ("ada", "video"),
-        ("ada", "document"),
-        ("ada", "lecture"),
-    }
+    expected = {("ada", "video"), ("ada", "document"), ("ada", "lecture")}
+    assert set(deleted.values_list("actor", "kind")) == expected
 
 
 def test_a_worker_that_dies_half_way_leaves_the_rest_to_the_next(

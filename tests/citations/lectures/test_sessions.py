@@ -84,12 +84,8 @@ def test_a_lecture_begins_in_a_collection_that_may_be_changed(
     made = lecture_sessions.start(
         scope, owner, title="  Networks\x00 ", collection="lectures", language="en"
     )
-    assert (made.title, made.owner, made.collection, made.language) == (
-        "Networks",
-        owner,
-        collection,
-        "en",
-    )
+    expected = ("Networks", owner, collection, "en")
+    assert (made.title, made.owner, made.collection, made.language) == expected
     assert lecture_sessions.start(scope, None).title.startswith("Lecture of ")
     with pytest.raises(Forbidden):
         lecture_sessions.start(Scope(readable=scope.readable), None, collection=collection)
@@ -110,13 +106,9 @@ def test_a_lecture_names_sources_of_its_own_collection_alone(
     assert list(made.sources.all()) == [mine]
     with pytest.raises(SourceNotFound):
         lecture_sessions.start(both, None, collection=collection, sources=[str(theirs.uuid)])
+    too_many = [str(mine.uuid)] * (lecture_sessions.MAX_SOURCES + 1)
     with pytest.raises(InvalidFilter):
-        lecture_sessions.start(
-            scope,
-            None,
-            collection=collection,
-            sources=[str(mine.uuid)] * (lecture_sessions.MAX_SOURCES + 1),
-        )
+        lecture_sessions.start(scope, None, collection=collection, sources=too_many)
 
 
 def test_a_recording_that_is_not_visible_cannot_be_replayed(
@@ -145,12 +137,8 @@ def test_replays_of_a_recording_have_titles_that_tell_them_apart(
 
 def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
     assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
-    assert [
-        session.title
-        for session in lecture_sessions.list_sessions(
-            scope, words="netw", collection="lectures"
-        ).sessions
-    ] == ["Networks"]
+    found = lecture_sessions.list_sessions(scope, words="netw", collection="lectures")
+    assert [session.title for session in found.sessions] == ["Networks"]
     assert lecture_sessions.list_sessions(scope, words="networks of old").total == 0
     assert lecture_sessions.list_sessions(NOTHING).sessions == ()
     for reference in (lecture.uuid, "no id", "\x00", ""):
@@ -165,11 +153,8 @@ def test_the_list_goes_on_from_page_to_page(scope: Scope, collection: Collection
         lecture_sessions.start(scope, None, title=f"Lecture {number}", collection=collection)
     first = lecture_sessions.list_sessions(scope, limit=2)
     rest = lecture_sessions.list_sessions(scope, limit=2, offset=first.next or 0)
-    assert [session.title for session in (*first.sessions, *rest.sessions)] == [
-        "Lecture 2",
-        "Lecture 1",
-        "Lecture 0",
-    ]
+    expected = ["Lecture 2", "Lecture 1", "Lecture 0"]
+    assert [session.title for session in (*first.sessions, *rest.sessions)] == expected
     assert (first.total, first.next, rest.next) == (3, 2, None)
 
 
@@ -238,12 +223,8 @@ def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
 
 def test_a_segment_that_comes_twice_counts_once(lecture: LectureSession) -> None:
     speech.push(lecture, spoken(4))
-    again = [
-        Utterance(3, "Something else."),
-        Utterance(4, "And on."),
-        Utterance(4, "And on, in other words."),
-    ]
-    speech.push(lecture, again)
+    others = ((3, "Something else."), (4, "And on."), (4, "And on, in other words."))
+    speech.push(lecture, [Utterance(*other) for other in others])
     speech.push(lecture, spoken(4))
     assert list(Segment.objects.values_list("number", flat=True)) == [0, 1, 2, 3, 4]
     assert Segment.objects.get(number=3).text == SENTENCE.format(3)
@@ -348,10 +329,8 @@ def replay(scope: Scope, collection: Collection) -> LectureSession:
 def test_a_recording_is_said_up_to_where_it_has_come(replay: LectureSession) -> None:
     assert replay.title == "A talk"
     speech.advance(replay, 14_999)
-    assert list(Segment.objects.values_list("number", flat=True)) == [
-        0,
-        1,
-    ]  # a cue counts when it has ended
+    numbers = list(Segment.objects.values_list("number", flat=True))
+    assert numbers == [0, 1], "a cue counts when it has ended"
     speech.advance(replay, 15_000)
     speech.advance(replay, 3_000)
     assert Segment.objects.count() == 3
@@ -406,18 +385,13 @@ def test_cues_that_overlap_are_said_once_each(scope: Scope, collection: Collecti
         Cue(1_000, 2_000, "Short."),
         Cue(3_000, 10_000, "Last."),
     ]
-    session = lecture_sessions.start(
-        scope,
-        None,
-        collection=collection,
-        transcript=make_video(collection, cues=cues).transcripts.get(),
-    )
+    talk = make_video(collection, cues=cues).transcripts.get()
+    session = lecture_sessions.start(scope, None, collection=collection, transcript=talk)
     for position in range(0, 12_000, 500):
         speech.advance(session, position)
     stored = session.transcript.cues if session.transcript else []
-    assert [text for _, _, text in stored] == list(
-        Segment.objects.order_by("number").values_list("text", flat=True)
-    )
+    expected = list(Segment.objects.order_by("number").values_list("text", flat=True))
+    assert [text for _, _, text in stored] == expected
 
 
 def test_what_replays_nothing_cannot_advance(
@@ -443,14 +417,8 @@ def cite(window: Window, source: Source, *, rank: int = 1, **about: Any) -> Cita
         "snippet": "Entropy is disorder.",
         "relevance_score": 0.9,
     }
-    return Citation.objects.create(
-        session=window.session,
-        window=window,
-        window_index=window.index,
-        rank=rank,
-        source=source,
-        **{**where, **about},
-    )
+    of = {"session": window.session, "window": window, "window_index": window.index}
+    return Citation.objects.create(rank=rank, source=source, **{**of, **where, **about})
 
 
 def test_citations_are_seen_by_whoever_sees_the_lecture_and_the_source(
@@ -516,26 +484,17 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
         WindowOutcome.WAITING,
     ]
     for index, outcome in enumerate(outcomes):
-        about = (
-            {}
-            if outcome == WindowOutcome.WAITING
-            else {
-                "stages": {"search": 2.0 * (index + 1)},
-                "milliseconds": 10.0,
-                "note": "Ordered by similarity.",
-            }
-        )
+        about: dict[str, Any] = {}
+        if outcome != WindowOutcome.WAITING:
+            about = {"milliseconds": 10.0, "note": "Ordered by similarity."}
+            about["stages"] = {"search": 2.0 * (index + 1)}
         Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
     other = lecture_sessions.start(scope, None, collection=collection)
     Window.objects.create(session=other, index=0, text="a", outcome=WindowOutcome.CITED)
     figures = lecture_report.statistics(lecture)
     assert (figures.windows, figures.waiting, figures.citations) == (7, 1, 0)
-    assert (figures.cited, figures.off_topic, figures.too_far, figures.too_weak) == (
-        0.4,
-        0.2,
-        0.2,
-        0.2,
-    )
+    expected = (0.4, 0.2, 0.2, 0.2)
+    assert (figures.cited, figures.off_topic, figures.too_far, figures.too_weak) == expected
     [search] = figures.stages
     assert (search.name, search.p50, search.count) == ("search", 7.0, 6)
     assert 11 < search.p95 <= 12
@@ -543,10 +502,8 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
     assert figures.total.p50 == 10.0
     assert figures.notes == {"Ordered by similarity.": 6}
     assert lecture_report.statistics().windows == 8
-    assert (
-        lecture_report.statistics(lecture_sessions.start(scope, None, collection=collection)).cited
-        == 0.0
-    )
+    empty = lecture_sessions.start(scope, None, collection=collection)
+    assert lecture_report.statistics(empty).cited == 0.0
 
 
 def test_whoever_is_deleted_leaves_the_lecture(scope: Scope, collection: Collection) -> None:

@@ -105,9 +105,8 @@ def test_order_and_repetition_of_what_is_sent_change_no_word_of_what_was_said(te
 
     windows = talk(sent, size=data.draw(st.integers(1, 5)))
 
-    assert sorted(said(windows)) == sorted(
-        word for utterance in utterances for word in utterance.text.split()
-    )
+    expected = sorted(word for utterance in utterances for word in utterance.text.split())
+    assert sorted(said(windows)) == expected
 
 
 def test_what_comes_out_of_order_within_reach_gives_the_same_windows():
@@ -223,9 +222,8 @@ def test_a_window_says_who_began_and_ended_it_and_when():
     assert window.start == 10_000
     assert window.end is not None
     assert 30_000 < window.end < 40_000
-    assert talk([replace(utterance, start=None, end=None) for utterance in utterances])[
-        0
-    ] == replace(window, start=None, end=None)
+    found = talk([replace(utterance, start=None, end=None) for utterance in utterances])[0]
+    assert found == replace(window, start=None, end=None)
 
 
 def test_after_a_flush_speech_goes_on_with_the_shared_sentence():

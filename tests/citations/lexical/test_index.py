@@ -106,9 +106,8 @@ def test_other_constants_rank_by_them_at_once_from_the_same_index(
     terms = lexical_index.explain(
         parse("the error"), [hit.position for hit in hits], resolved=EVERYWHERE
     )
-    assert [sum(term.score for term in terms[hit.position]) for hit in hits] == [
-        hit.score for hit in hits
-    ]
+    expected = [hit.score for hit in hits]
+    assert [sum(term.score for term in terms[hit.position]) for hit in hits] == expected
 
 
 def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: Collection) -> None:
@@ -117,10 +116,8 @@ def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: C
         make_document(collection, ["a whale and a dolphin"]),
     )
     replace_chunks(first, ["a shark instead"])
-    assert sorted(texts_found("dolphin shark whales")) == [
-        "a shark instead",
-        "a whale and a dolphin",
-    ]
+    expected = ["a shark instead", "a whale and a dolphin"]
+    assert sorted(texts_found("dolphin shark whales")) == expected
     assert_as_expected(["dolphin", "shark whale"])
     second.delete()
     assert search("dolphin whale") == []
@@ -174,14 +171,11 @@ def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
             start=chunk.ordinal * 1000, end=(chunk.ordinal + 1) * 1000
         )
     assert texts_found("whale", resolved=within(source, start=1000, end=2000)) == ["whale two"]
-    assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == [
-        "whale one",
-        "whale two",
-    ]
+    expected = ["whale one", "whale two"]
+    assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == expected
     assert texts_found("whale", resolved=within(source, start=2500)) == ["whale three"]
-    assert texts_found(
-        "whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0)
-    ) == ["whale one"]
+    found = texts_found("whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0))
+    assert found == ["whale one"]
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) -> None:
@@ -199,14 +193,10 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     query = parse("the neural networks the networks")
     hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
     shares = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
-    assert {hit.position: hit.score for hit in hits} == {
-        place: sum(term.score for term in terms) for place, terms in shares.items()
-    }
-    assert {(term.term, term.stem) for terms in shares.values() for term in terms} == {
-        ("the", "the"),
-        ("neural", "neural"),
-        ("networks", "network"),
-    }
+    found = {hit.position: hit.score for hit in hits}
+    assert found == {place: sum(term.score for term in terms) for place, terms in shares.items()}
+    expected = {("the", "the"), ("neural", "neural"), ("networks", "network")}
+    assert {(term.term, term.stem) for terms in shares.values() for term in terms} == expected
     assert lexical_index.explain(query, [hits[-1].position + 1000], resolved=EVERYWHERE) == {}
 
 
@@ -266,9 +256,8 @@ def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
         merging.merge(spare=0)
-    assert [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)] == [
-        sources[1].chunks.earliest("position").position + n for n in (0, 1)
-    ]
+    found = [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)]
+    assert found == [sources[1].chunks.earliest("position").position + n for n in (0, 1)]
 
 
 def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
@@ -361,9 +350,8 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
     assert lexical_index.rebuild() == 1
     assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
-    assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == list(
-        range(min_place(old), min_place(old) + 5)
-    )
+    expected = list(range(min_place(old), min_place(old) + 5))
+    assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == expected
     assert texts_found("whale") == ["a whale"]
     assert lexical_index.rebuild() == 0
     assert lexical_index.rebuild(all_sources=True) == 2

@@ -132,9 +132,8 @@ class Library(RuleBasedStateMachine):
         for reach, seen in self.reaches():
             places = {place for place, _ in self.chunks(chosen & seen)}
             narrowed = replace(reach, sources=chosen & seen, narrows_sources=True)
-            assert hits_of(query, narrowed) == [
-                hit for hit in hits_of(query, reach) if hit.position in places
-            ]
+            expected = [hit for hit in hits_of(query, reach) if hit.position in places]
+            assert hits_of(query, narrowed) == expected
 
     def compare(self, query: str, limit: int) -> None:
         for reach, seen in self.reaches():
@@ -142,9 +141,8 @@ class Library(RuleBasedStateMachine):
             wanted = naive.ranked([text for _, text in chunks], query, limit=limit)
             hits = hits_of(query, reach, limit=limit)
             assert [hit.position for hit in hits] == [chunks[number][0] for number, _ in wanted]
-            assert [hit.score for hit in hits] == pytest.approx(
-                [score for _, score in wanted], rel=1e-9, abs=0
-            )
+            expected = pytest.approx([score for _, score in wanted], rel=1e-09, abs=0)
+            assert [hit.score for hit in hits] == expected
             shares = lexical_index.explain(
                 parse(query), [place for place, _ in self.chunks({*self.texts})], resolved=reach
             )

@@ -11,12 +11,8 @@ from transcripts.text.tokenizer import MAX_QUERY_WORDS, tokenize
 def test_plain_words_are_ranked_as_they_stand():
     query = parse("  what is\nentropy? ")
 
-    assert (query.text, query.words, query.phrases, query.excluded) == (
-        "what is\nentropy?",
-        "what is entropy?",
-        (),
-        (),
-    )
+    expected = ("what is\nentropy?", "what is entropy?", (), ())
+    assert (query.text, query.words, query.phrases, query.excluded) == expected
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,8 @@ def test_a_form_of_an_excluded_word_excludes_nothing_and_no_exclusion_hides_what
     assert texts_found("net -nets", limit=3) == ["netting, a netted net", "a net"]
     monkeypatch.setattr(lexical_index, "MAX_VERIFIED", 3)
     make_document(collection, ["far too many other words about the fishes that swim"])
-    assert texts_found("the -nets", limit=1) == [
-        "far too many other words about the fishes that swim"
-    ]
+    expected = ["far too many other words about the fishes that swim"]
+    assert texts_found("the -nets", limit=1) == expected
 
 
 def test_phrases_are_of_the_words_as_typed(collection: Collection) -> None:
@@ -50,9 +49,8 @@ def test_a_chunk_has_a_word_if_its_language_makes_the_same_stem_of_both(
         for query in (*FORMS, "networks netz networking", "the notes"):
             positions = list(Chunk.objects.order_by("position").values_list("position", flat=True))
             wanted = naive.ranked(texts, query, limit=20)
-            assert search(query, limit=20) == [
-                ChunkScore(positions[number], score) for number, score in wanted
-            ]
+            expected = [ChunkScore(positions[number], score) for number, score in wanted]
+            assert search(query, limit=20) == expected
 
 
 def test_a_stem_of_one_language_is_no_word_of_another(collection: Collection) -> None:

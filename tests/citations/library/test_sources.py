@@ -49,9 +49,8 @@ def test_words_narrow_the_list_by_title_author_and_id(collection: Collection, sc
     make_source(make_video(collection, key="net-1", title="Deep learning"), author="Ada")
     make_source(make_video(collection, key="sea-1", title="Deep sea"), author="Grace")
     for words in ("deep ADA", "learning", "net-1"):
-        assert [source.title for source in list_sources(scope, words=words).sources] == [
-            "Deep learning"
-        ]
+        expected = ["Deep learning"]
+        assert [source.title for source in list_sources(scope, words=words).sources] == expected
     assert list_sources(scope, words="deep\0 nothing").counts.total == 0
 
 

@@ -18,8 +18,8 @@ from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceStat
 from citations.passages import SearchMode
 from citations.providers.embedding import HashEmbedder
 from citations.search import pipeline as search_pipeline
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from citations.vectors import store as vector_store
 from tests.makers import make_cues, make_video
 from transcripts.core.scope import Scope
@@ -107,11 +107,8 @@ def test_a_server_that_fails_ends_it_resumably_and_it_says_why(
     with pytest.raises(ModelServerError):
         migration.advance(space)
     space.refresh_from_db()
-    assert (space.state, space.error, space.hint) == (
-        SpaceState.BUILDING,
-        "It is too slow.",
-        "Later.",
-    )
+    expected = (SpaceState.BUILDING, "It is too slow.", "Later.")
+    assert (space.state, space.error, space.hint) == expected
     assert Embedding.objects.filter(space=space).count() == space.done == 8
     assert count_hits(scope)
     assert migration.advance(space)
@@ -169,7 +166,7 @@ def test_the_old_vectors_go_when_no_search_can_look_at_them_any_more(library: Co
     migration.delete_leftovers()
     assert not Embedding.objects.filter(space=old).exists()
     assert Embedding.objects.filter(space=space).exists()
-    assert not hnsw.exists(old)
+    assert not store.has_index(old)
 
 
 def test_it_can_be_given_up(library: Collection, scope: Scope) -> None:

@@ -55,18 +55,12 @@ def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_
     places = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
     for number, source in enumerate((talk, other), start=1):
         Citation.objects.create(answer=answer, number=number, source=source, **places)
-    claim = {
-        "text": "Of both.",
-        "citations": [1, 2],
-        "is_supported": True,
-        "collections": [collection.pk, elsewhere.pk],
-    }
-    Answer.objects.filter(pk=answer.pk).update(claims=[claim])
+    claim = {"text": "Of both.", "citations": [1, 2], "is_supported": True}
+    claims = [{**claim, "collections": [collection.pk, elsewhere.pk]}]
+    Answer.objects.filter(pk=answer.pk).update(claims=claims)
     talk.delete()
-    assert [claim.text for claim in answers.of_conversation(both, conversation)[0].claims] == [
-        "Of both."
-    ]
-    assert answers.of_conversation(both, conversation)[0].gone == (1,)
+    (record,) = answers.of_conversation(both, conversation)
+    assert ([claim.text for claim in record.claims], record.gone) == (["Of both."], (1,))
     assert answers.of_conversation(scope, conversation)[0].claims == ()
     other.delete()
     assert answers.of_conversation(scope, conversation)[0].claims == ()

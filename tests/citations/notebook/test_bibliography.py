@@ -1,6 +1,7 @@
 """Bibliographies: what is written is read back by the parser of BibTeX, whatever a title holds."""
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -26,21 +27,10 @@ TALK = Work(
 
 def read(text: str) -> str:
     """Return what LaTeX shows of a field."""
-    plain = re.sub(
-        r"\\text(backslash|asciitilde|asciicircum|braceleft|braceright)\{\}",
-        lambda match: MARKS[match[1]],
-        text,
-    )
+    names = ("backslash", "asciitilde", "asciicircum", "braceleft", "braceright")
+    marks = dict(zip(names, "\\~^{}", strict=True))
+    plain = re.sub(rf"\\text({'|'.join(names)})\{{\}}", lambda match: marks[match[1]], text)
     return re.sub(r"\\([&%$#_])", r"\1", plain)
-
-
-MARKS = {
-    "backslash": "\\",
-    "asciitilde": "~",
-    "asciicircum": "^",
-    "braceleft": "{",
-    "braceright": "}",
-}
 
 
 def test_a_work_is_an_item_of_csl() -> None:
@@ -117,14 +107,7 @@ hostile = st.text(
 def test_whatever_a_work_is_called_its_entry_is_read_back(
     title: str, author: str, quote: str
 ) -> None:
-    work = Work(
-        id="1",
-        type="motion_picture",
-        title=title,
-        author=author,
-        places=("page 1",),
-        quotes=(quote,),
-    )
+    work = replace(TALK, title=title, author=author, places=("page 1",), quotes=(quote,))
     entry, _ = parse_string(bibtex([work, work]), "bibtex").entries.values()
     assert " ".join(read(entry.fields["title"])[1:-1].split()) == " ".join(title.split())
     assert " ".join(read(entry.fields["note"]).split()) == " ".join(

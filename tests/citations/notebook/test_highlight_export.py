@@ -26,7 +26,6 @@ from citations.notebook import (
     gaps,
     highlight_export,
     highlights,
-    readwise,
     web_annotations,
 )
 from citations.notebook.annotation_import import NO_SOURCE, ImportReport
@@ -196,7 +195,7 @@ def test_one_source_is_one_file(scope: Scope, owner: User, book: Source) -> None
 @pytest.mark.usefixtures("kept")
 def test_readwise_gets_its_columns_and_no_formulas(scope: Scope, owner: User) -> None:
     rows = [*csv.DictReader(io.StringIO(exported(scope, owner, "readwise").decode()))]
-    assert tuple(rows[0]) == readwise.COLUMNS
+    assert tuple(rows[0]) == highlight_export.COLUMNS
     first, second, _ = rows
     assert (first["Highlight"], first["Author"], first["Location"]) == (SAID, "Grace", "20")
     assert first["Note"] == ".theweb Why <404>?"

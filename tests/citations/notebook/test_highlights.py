@@ -12,7 +12,7 @@ from django.utils import timezone
 from citations.errors import HighlightNotFound, InvalidFilter, PassageNotFound, SourceNotFound
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Highlight, Source
-from citations.notebook import highlight_choices, highlights
+from citations.notebook import highlight_lists, highlights
 from citations.notebook.highlights import (
     HighlightFilter,
     HighlightNotes,
@@ -154,7 +154,7 @@ def test_nothing_is_highlighted_or_found_outside_the_scope(
     with pytest.raises(HighlightNotFound):
         highlights.find(NOTHING, owner, placed.row.uuid)
     assert highlights.list_highlights(NOTHING, owner).total == 0
-    assert highlight_choices.choices(NOTHING, owner).sources == ()
+    assert highlight_lists.choices(NOTHING, owner).sources == ()
 
 
 # Sources that change

@@ -8,11 +8,14 @@ from django.contrib.auth.models import User
 
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note, Source
-from citations.notebook import answers, conversations, notes
+from citations.notebook import answers, conversations, highlights, notes
+from citations.notebook.highlights import HighlightNotes, SelectedText
+from citations.notebook.notes import EntryPage
 from tests.citations.talks import QUESTION, again, finished_answer, talk_in
-from tests.makers import make_user
+from tests.makers import make_paper, make_user
 from transcripts.core.errors import Conflict, Forbidden, InvalidInput
 from transcripts.core.scope import Scope
+from transcripts.library import collections
 from transcripts.models import Collection
 
 
@@ -28,21 +31,15 @@ def test_a_note_is_kept_listed_changed_and_deleted(
     scope: Scope, owner: User, collection: Collection
 ) -> None:
     first = notes.pin(scope, owner, text="# On networks\r\n\r\nThey learn.")
-    assert (first.title, first.text, first.author, first.collection) == (
-        "On networks",
-        "# On networks\n\nThey learn.",
-        owner,
-        collection,
-    )
+    assert (first.title, first.text) == ("On networks", "# On networks\n\nThey learn.")
+    assert (first.author, first.collection) == (owner, collection)
     second = notes.pin(scope, owner, collection="lectures", title="Bread")
     page = notes.list_notes(scope, limit=1)
-    assert ([note.pk for note in page.notes], page.total, page.next) == ([second.pk], 2, 1)
-    assert [note.pk for note in notes.list_notes(scope, words="networks LEARN").notes] == [first.pk]
+    assert (page.notes, page.total, page.next) == ((second,), 2, 1)
+    assert notes.list_notes(scope, words="networks LEARN").notes == (first,)
     notes.change(notes.find_note(scope, first.uuid, write=True), title="Networks", text="")
-    assert [note.title for note in notes.list_notes(scope, collection="lectures").notes] == [
-        "Networks",
-        "Bread",
-    ]
+    listed = notes.list_notes(scope, collection="lectures").notes
+    assert [note.title for note in listed] == ["Networks", "Bread"]
     notes.delete(first)
     assert notes.list_notes(scope).total == 1
 
@@ -144,3 +141,51 @@ def test_notes_outside_the_scope_are_absent(scope: Scope, owner: User) -> None:
 def test_what_is_no_note_is_refused(scope: Scope, owner: User, title: str, text: str) -> None:
     with pytest.raises(InvalidInput):
         notes.pin(scope, owner, title=title, text=text)
+
+
+@pytest.fixture
+def book(collection: Collection) -> Source:
+    return make_paper(collection, ["The error runs backwards.", "Each weight follows."])
+
+
+def noted(scope: Scope, user: User, source: Source, quote: str, note: str) -> None:
+    highlights.keep(scope, user, source, SelectedText(exact=quote), HighlightNotes(note=note))
+
+
+def texts(page: EntryPage) -> list[str]:
+    return [entry.title if isinstance(entry, Note) else entry.row.note for entry in page.entries]
+
+
+def test_notes_and_those_on_highlights_are_one_list_latest_first(
+    scope: Scope, owner: User, book: Source
+) -> None:
+    notes.pin(scope, owner, title="Week 3")
+    noted(scope, owner, book, "The error runs", "Ask Grace.")
+    noted(scope, owner, book, "Each weight", "")
+    notes.pin(scope, owner, title="Week 4")
+    page = notes.list_entries(scope, owner)
+    assert texts(page) == ["Week 4", "Ask Grace.", "Week 3"]
+    assert (page.total, page.next) == (3, None)
+    first = notes.list_entries(scope, owner, limit=2)
+    assert (texts(first), first.next) == (["Week 4", "Ask Grace."], 2)
+    assert texts(notes.list_entries(scope, owner, offset=2)) == ["Week 3"]
+
+
+def test_a_note_on_a_highlight_is_found_by_its_words_and_those_of_its_quote(
+    scope: Scope, owner: User, book: Source, collection: Collection
+) -> None:
+    noted(scope, owner, book, "The error runs", "Ask Grace.")
+    notes.pin(scope, owner, title="Week 3")
+    for words in ("grace", "error runs"):
+        assert texts(notes.list_entries(scope, owner, words=words)) == ["Ask Grace."]
+    elsewhere = collections.create("Elsewhere", owner=owner)
+    both = Scope(readable=scope.readable | {elsewhere.pk}, writable=scope.writable | {elsewhere.pk})
+    assert not texts(notes.list_entries(both, owner, collection=elsewhere.slug))
+    assert "Ask Grace." in texts(notes.list_entries(scope, owner, collection=collection.slug))
+
+
+def test_what_another_reader_has_written_on_a_highlight_stays_theirs(
+    scope: Scope, owner: User, book: Source, collection: Collection
+) -> None:
+    noted(scope, make_user("vera", collection=collection), book, "The error runs", "Ask Grace.")
+    assert not texts(notes.list_entries(scope, owner))

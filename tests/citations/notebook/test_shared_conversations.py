@@ -182,10 +182,8 @@ def test_a_note_over_two_collections_is_kept_where_most_is_quoted_without_the_re
     both: Scope, owner: User, answer: Answer, collection: Collection
 ) -> None:
     writable = replace(both, writable=both.readable)
-    for note in (
-        notes.keep_conversation(writable, owner, answer.conversation),
-        notes.keep(writable, owner, answer).note,
-    ):
+    kept = notes.keep(writable, owner, answer).note
+    for note in (notes.keep_conversation(writable, owner, answer.conversation), kept):
         assert note.collection == collection
         assert "Words 1." in note.text
         assert "Words 2." not in note.text

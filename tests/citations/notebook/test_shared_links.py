@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from citations.errors import LinksNotAllowed, SharedLinkNotFound
 from citations.models import Conversation, Highlight, SharedLink, Source
-from citations.notebook import answers, clip_times, highlights, shared_links
+from citations.notebook import answers, highlights, shared_items, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
 from citations.notebook.shared_items import SharedPassage
 from citations.notebook.shared_links import ShareTarget
@@ -65,48 +65,39 @@ def test_who_may_only_read_shares_nothing(
         )
 
 
-def forbid(link: SharedLink) -> None:
-    Collection.objects.update(allows_links=False)
-
-
-def expire(link: SharedLink) -> None:
-    SharedLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-
-
-def leave(link: SharedLink) -> None:
-    Membership.objects.all().delete()
-
-
-def demote(link: SharedLink) -> None:
-    Membership.objects.update(role=Role.VIEWER)
-
-
-def deactivate(link: SharedLink) -> None:
-    User.objects.update(is_active=False)
-
-
-def delete_highlight(link: SharedLink) -> None:
-    Highlight.objects.all().delete()
-
-
-def move_source(link: SharedLink) -> None:
+def move_source() -> None:
     other = Collection.objects.create(name="Else", slug="else")
     Source.objects.update(collection=other)
 
 
-def revoke(link: SharedLink) -> None:
+def revoke() -> None:
+    link = SharedLink.objects.get()
     readable = frozenset(Collection.objects.values_list("pk", flat=True))
     shared_links.revoke(Scope(readable=readable), link.author, str(link.uuid))
 
 
-@pytest.mark.parametrize(
-    "end", [forbid, expire, leave, demote, deactivate, delete_highlight, move_source, revoke]
-)
+def expire() -> None:
+    SharedLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+
+ENDS: dict[str, Callable[[], object]] = {
+    "links are forbidden": lambda: Collection.objects.update(allows_links=False),
+    "it expires": expire,
+    "its author leaves": lambda: Membership.objects.all().delete(),
+    "its author may only read": lambda: Membership.objects.update(role=Role.VIEWER),
+    "its author is deactivated": lambda: User.objects.update(is_active=False),
+    "the highlight is deleted": lambda: Highlight.objects.all().delete(),
+    "the source is moved": move_source,
+    "it is revoked": revoke,
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_a_link_ends_when_what_it_rests_on_ends(
-    link: SharedLink, end: Callable[[SharedLink], None]
+    link: SharedLink, end: Callable[[], object]
 ) -> None:
     shared_links.follow(str(link.uuid))
-    end(link)
+    end()
     with pytest.raises(SharedLinkNotFound):
         shared_links.follow(str(link.uuid))
 
@@ -154,7 +145,7 @@ def test_a_page_is_shared_alone(scope: Scope, owner: User, placed: PlacedHighlig
     assert passage.text == "Each weight follows."
     assert passage.locator.page == 2
     assert shared_links.list_links(scope, owner) == [link]
-    move_source(link)
+    move_source()
     with pytest.raises(SharedLinkNotFound):
         shared_links.follow(str(link.uuid))
 
@@ -180,8 +171,8 @@ def test_a_clip_has_no_words_from_before_its_start_or_after_its_end(
     texts = ("It ends here. The error", "runs back through all", "layers. Then it stops.")
     cues = [Cue(start=4_000 * n, end=4_000 * (n + 1), text=text) for n, text in enumerate(texts)]
     talk = make_source(make_video(collection, cues=cues))
-    start = clip_times.moment_of(talk, 2_000)
-    end = clip_times.moment_of(talk, 9_000, is_end=True)
+    start = shared_items.moment_of(talk, 2_000)
+    end = shared_items.moment_of(talk, 9_000, is_end=True)
     link = shared_links.share(scope, owner, ShareTarget(source=talk.uuid, start=start, end=end))
     passage = shared_links.follow(link.uuid).passage
     assert passage is not None

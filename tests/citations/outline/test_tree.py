@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from citations.outline import tree as outline_tree
 from citations.outline.partition import MAX_SIZE
 from citations.outline.tree import DOCUMENT, GROUP, SECTION, NodeDraft, OutlineChunk, build
-from citations.text.function_words import UNKNOWN, FunctionWords, function_words
+from citations.text.words import UNKNOWN, FunctionWords, function_words
 
 ENGLISH = function_words("en")
 LETTERS = FunctionWords(opening=frozenset("abc"), leading=frozenset("a"))

@@ -75,9 +75,8 @@ def test_the_multilingual_model_is_fetched_by_its_short_name_and_gets_its_prefix
     texts = ["Steigung der Tangente", "pente de la tangente"]
     passages = plain.embed_documents([f"passage: {text}" for text in texts])
     assert prefixed.embed_documents(texts) == pytest.approx(passages, abs=1e-6)
-    assert prefixed.embed_query(texts[0]) == pytest.approx(
-        plain.embed_documents([f"query: {texts[0]}"])[0], abs=1e-6
-    )
+    expected = pytest.approx(plain.embed_documents([f"query: {texts[0]}"])[0], abs=1e-06)
+    assert prefixed.embed_query(texts[0]) == expected
 
 
 def test_progress_adds_up_to_all_bytes(hub: HubStandIn) -> None:
@@ -105,9 +104,8 @@ def test_what_no_model_needs_is_left_there(hub: HubStandIn) -> None:
     }
     hub.publish(NAME, {**content(), **more})
     folder = fetch(NAME, nobody)
-    assert {
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    } == content().keys()
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert found == content().keys()
     assert not [
         request.path
         for request in hub.requests

@@ -80,20 +80,16 @@ def test_ollama_gets_the_instruction_of_its_model_before_queries_only(
     embedder = embedding_services.embedder("ollama")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [request.body["input"] for request in model_server.requests] == [
-        ["a word"],
-        ["Represent this sentence for searching relevant passages: a word"],
-    ]
+    expected = [["a word"], ["Represent this sentence for searching relevant passages: a word"]]
+    assert [request.body["input"] for request in model_server.requests] == expected
 
 
 def test_a_model_may_have_an_instruction_for_both(model_server: ModelStandIn) -> None:
     embedder = embedding_services.embedder("ollama", "nomic-embed-text:latest")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [request.body["input"] for request in model_server.requests] == [
-        ["search_document: a word"],
-        ["search_query: a word"],
-    ]
+    expected = [["search_document: a word"], ["search_query: a word"]]
+    assert [request.body["input"] for request in model_server.requests] == expected
 
 
 @pytest.mark.parametrize(

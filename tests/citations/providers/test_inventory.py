@@ -20,12 +20,10 @@ LIVE = "cross-encoder/ms-marco-TinyBERT-L-2-v2"
 @pytest.fixture(autouse=True)
 def plain(settings: Any, hub_cache: Path) -> None:
     """The usual settings, and nothing in the hub's cache."""
-    (
-        settings.EMBEDDING_PROVIDER,
-        settings.EMBEDDING_MODEL,
-        settings.RERANKER,
-        settings.LLM_PROVIDER,
-    ) = "local", "", CROSS, "none"
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.EMBEDDING_MODEL = ""
+    settings.RERANKER = CROSS
+    settings.LLM_PROVIDER = "none"
     settings.LIVE_RERANKER = "none"
 
 
@@ -37,20 +35,11 @@ def only(use: str) -> ModelEntry:
 
 def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
     embedding, reranker = configured_models()
-    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == (
-        weights.MINILM,
-        "local",
-        ("embedding", "chunking"),
-        True,
-    )
+    expected = (weights.MINILM, "local", ("embedding", "chunking"), True)
+    assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == expected
     assert embedding.size == weights.size(weights.find(weights.MINILM))
-    assert (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence) == (
-        CROSS,
-        ("reranking",),
-        False,
-        134_000_000,
-        "apache-2.0",
-    )
+    found = (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence)
+    assert found == (CROSS, ("reranking",), False, 134000000, "apache-2.0")
     assert not embedding.note
     assert not reranker.note
 
@@ -122,13 +111,8 @@ def test_models_of_a_service_are_neither_here_nor_missing(
 ) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
     entry = only("embedding")
-    assert (entry.provider, entry.model, entry.present, entry.note, entry.is_local) == (
-        provider,
-        model,
-        None,
-        "",
-        False,
-    )
+    expected = (provider, model, None, "", False)
+    assert (entry.provider, entry.model, entry.present, entry.note, entry.is_local) == expected
     assert not model_server.requests
 
 
@@ -141,11 +125,9 @@ def test_ollama_is_asked_what_it_has(settings: Any, model_server: ModelStandIn) 
 
 
 def test_an_ollama_that_does_not_answer_is_told(settings: Any) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.OLLAMA_BASE_URL = (
-        "ollama",
-        "nomic-embed-text",
-        "http://127.0.0.1:9",
-    )
+    settings.EMBEDDING_PROVIDER = "ollama"
+    settings.EMBEDDING_MODEL = "nomic-embed-text"
+    settings.OLLAMA_BASE_URL = "http://127.0.0.1:9"
     entry = only("embedding")
     assert entry.present is None
     assert "does not answer" in entry.note

@@ -77,11 +77,8 @@ def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> No
 
 
 def test_the_usual_models_are_small_ones(model_server: ModelStandIn) -> None:
-    assert [_llm(model_server, provider).name for provider in PROVIDERS] == [
-        "openai:gpt-6-luna",
-        "anthropic:claude-haiku-5-5",
-        "ollama:gemma3:4b",
-    ]
+    expected = ["openai:gpt-6-luna", "anthropic:claude-haiku-5-5", "ollama:gemma3:4b"]
+    assert [_llm(model_server, provider).name for provider in PROVIDERS] == expected
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -192,12 +189,8 @@ def test_a_server_of_ones_own_gets_only_what_every_server_knows(model_server: Mo
         {"role": "system", "content": "Be short."},
         {"role": "user", "content": "The text.\n\nWhy?"},
     ]
-    assert _body(model_server) == {
-        "model": "my-model",
-        "messages": messages,
-        "max_tokens": 9,
-        "stream": False,
-    }
+    expected = {"model": "my-model", "messages": messages, "max_tokens": 9, "stream": False}
+    assert _body(model_server) == expected
 
 
 def test_openai_is_told_what_to_keep_and_not_to_think(
@@ -292,11 +285,8 @@ def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(
 
 def test_ollama_is_told_how_much_to_read(model_server: ModelStandIn) -> None:
     complete(_llm(model_server, "ollama"), "Why?", document="The text.", max_tokens=9)
-    assert _body(model_server)["options"] == {
-        "num_ctx": UNKNOWN_CONTEXT,
-        "num_predict": 9,
-        "temperature": 0,
-    }
+    expected = {"num_ctx": UNKNOWN_CONTEXT, "num_predict": 9, "temperature": 0}
+    assert _body(model_server)["options"] == expected
     assert _body(model_server)["think"] is False
     complete(_llm(model_server, "ollama", context_tokens=32_000), "Why?")
     assert _body(model_server)["options"]["num_ctx"] == 32_000
@@ -352,9 +342,8 @@ def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:
 
 
 def test_usages_add_up() -> None:
-    assert Usage(input=1, cached=2) + Usage(input=3, stored=4, output=5) == Usage(
-        input=4, cached=2, stored=4, output=5
-    )
+    expected = Usage(input=4, cached=2, stored=4, output=5)
+    assert Usage(input=1, cached=2) + Usage(input=3, stored=4, output=5) == expected
 
 
 def test_the_fake_answers_the_same_each_time() -> None:
@@ -376,16 +365,11 @@ def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None
 
 def test_the_settings_lead_to_it(model_server: ModelStandIn, settings) -> None:
     assert registry.llm() is None
-    settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_CONTEXT_TOKENS = (
-        "OpenAI",
-        "my-model",
-        20_000,
-    )
+    settings.LLM_PROVIDER = "OpenAI"
+    settings.LLM_MODEL = "my-model"
+    settings.LLM_CONTEXT_TOKENS = 20_000
     llm = registry.llm()
     assert llm is registry.llm()
     assert llm
-    assert (llm.name, llm.budget, complete(llm, "Why is it so?")) == (
-        "openai:my-model",
-        20_000,
-        "It is about Why is it so?.",
-    )
+    expected = ("openai:my-model", 20000, "It is about Why is it so?.")
+    assert (llm.name, llm.budget, complete(llm, "Why is it so?")) == expected

@@ -8,7 +8,7 @@ import pytest
 
 from citations.errors import ModelError
 from citations.providers import weights
-from citations.providers.model_config import ModelConfig
+from citations.providers.weights import ModelConfig
 
 CONFIG = {
     "model_type": "bert",

@@ -11,11 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from citations.providers import openvino_graph, weights
-from citations.providers.model_config import ModelConfig
-from citations.providers.openvino_encoder import replace_surrogates, tokenizer
+from citations.providers.encoders import TorchEncoder, replace_surrogates, tokenizer
 from citations.providers.openvino_graph import UnknownArchitecture
-from citations.providers.runtime import openvino
-from citations.providers.sentence_transformers_models import TorchEncoder
+from citations.providers.weights import ModelConfig, openvino
 from tests.citations.providers import tiny_models
 
 ENCODERS = (tiny_models.MEAN, tiny_models.CLS, tiny_models.ROBERTA)

@@ -55,11 +55,9 @@ class Made:
 @pytest.fixture
 def no_lectures(settings: Any) -> None:
     """Nothing of live lectures wants a model."""
-    settings.LIVE_KEYWORDS, settings.LIVE_OFF_TOPIC_CONFIDENCE, settings.LIVE_RERANKER = (
-        "none",
-        1.0,
-        "none",
-    )
+    settings.LIVE_KEYWORDS = "none"
+    settings.LIVE_OFF_TOPIC_CONFIDENCE = 1.0
+    settings.LIVE_RERANKER = "none"
 
 
 @pytest.fixture
@@ -208,11 +206,8 @@ def test_the_identity_of_usual_models_needs_nothing_on_this_machine(hub_cache: P
 def test_the_identity_of_another_model_is_read_from_its_files(
     hub_cache: Path, tiny_mean: Path
 ) -> None:
-    assert registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean))) == (
-        "local",
-        str(tiny_mean),
-        32,
-    )
+    found = registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean)))
+    assert found == ("local", str(tiny_mean), 32)
     with pytest.raises(ModelMissing):
         registry.identity(conf.EmbeddingChoice(provider="local", model="somebody/tiny"))
 
@@ -258,9 +253,8 @@ def test_a_broken_cross_encoder_is_told_once(
         assert registry.reranker() is None
         clock.now += 2 * registry.LOOK_AGAIN_SECONDS
     assert len(made.names) == 3
-    assert [record.getMessage() for record in caplog.records] == [
-        "Searches are not re-ranked: It is broken. Fetch it again."
-    ]
+    expected = ["Searches are not re-ranked: It is broken. Fetch it again."]
+    assert [record.getMessage() for record in caplog.records] == expected
 
 
 def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(
@@ -297,10 +291,8 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.usefixtures("no_lectures")
 def test_what_is_here_is_loaded_before_it_is_asked_for(settings: Any, loads: list[str]) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
-        "local",
-        str(tiny_models.folder(tiny_models.MEAN)),
-    )
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.EMBEDDING_MODEL = str(tiny_models.folder(tiny_models.MEAN))
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     registry.warm()
     assert loads == [tiny_models.MEAN, tiny_models.CROSS]
@@ -334,10 +326,8 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
 
 @pytest.mark.usefixtures("no_lectures")
 def test_a_broken_embedding_model_keeps_no_cross_encoder_cold(settings: Any, made: Made) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = (
-        "local",
-        str(tiny_models.folder(tiny_models.MEAN)),
-    )
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.EMBEDDING_MODEL = str(tiny_models.folder(tiny_models.MEAN))
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
     made.error = ModelError("It is broken.")
     registry.warm()
@@ -363,9 +353,8 @@ def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provide
 
 def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    assert np.linalg.norm(
-        registry.configured_embedder().embed_query("what is a gradient")
-    ) == pytest.approx(1, abs=1e-3)
+    found = np.linalg.norm(registry.configured_embedder().embed_query("what is a gradient"))
+    assert found == pytest.approx(1, abs=0.001)
     assert registry.embedder(
         "local", model=str(tiny_models.folder(tiny_models.DENSE))
     ).embed_documents(["a"]).shape == (1, 16)
@@ -378,11 +367,9 @@ def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
 def test_an_ingest_and_a_search_fetch_nothing(
     calls: list[Any], settings: Any, scope: Scope, collection: Collection
 ) -> None:
-    settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL, settings.RERANKER = (
-        "local",
-        str(tiny_models.folder(tiny_models.MEAN)),
-        CROSS,
-    )
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.EMBEDDING_MODEL = str(tiny_models.folder(tiny_models.MEAN))
+    settings.RERANKER = CROSS
     make_video(collection)
     (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk)

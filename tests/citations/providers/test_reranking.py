@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from citations.errors import ModelError, ModelMissing
 from citations.providers import openvino_graph, reranking
-from citations.providers.openvino_encoder import Tokens
+from citations.providers.encoders import Tokens, TorchPairScorer
 from citations.providers.openvino_graph import UnknownArchitecture
 from citations.providers.reranking import CrossEncoderReranker
-from citations.providers.sentence_transformers_models import TorchPairScorer
 from tests.citations.providers import tiny_models
 
 
@@ -68,9 +67,8 @@ def test_no_texts_have_no_scores() -> None:
 
 def test_what_is_too_long_is_cut() -> None:
     text = "gradients point uphill " * 4_000
-    assert loaded().score(tiny_models.QUERY, [text]) == pytest.approx(
-        loaded().score(tiny_models.QUERY, [text[:500]]), abs=1e-5
-    )
+    expected = pytest.approx(loaded().score(tiny_models.QUERY, [text[:500]]), abs=1e-05)
+    assert loaded().score(tiny_models.QUERY, [text]) == expected
     (long,) = loaded().score(text, ["uphill"])
     assert long == pytest.approx(loaded().score(text[:500], ["uphill"])[0], abs=1e-5)
 

@@ -224,9 +224,8 @@ def test_weights_that_cannot_be_read_are_told(tmp_path: Path) -> None:
 
 
 def test_the_size_counts_what_a_model_is_loaded_from(tiny_mean: Path) -> None:
-    assert weights.size(tiny_mean) == sum(
-        path.stat().st_size for path in tiny_mean.rglob("*") if path.is_file()
-    )
+    expected = sum(path.stat().st_size for path in tiny_mean.rglob("*") if path.is_file())
+    assert weights.size(tiny_mean) == expected
 
 
 @pytest.mark.parametrize(

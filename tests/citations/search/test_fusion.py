@@ -1,3 +1,5 @@
+"""Neighbouring hits become one."""
+
 from collections.abc import Sequence
 from itertools import permutations
 
@@ -5,16 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citations.passages import DropRule, Locator
 from citations.search.fusion import (
     LAST_WEIGHT,
     FusedHit,
     UniqueText,
+    apart,
     deduplicate,
+    fold,
     min_max_weighted,
     rrf,
     spread,
 )
+from citations.search.fusion import join_neighbours as join
 from transcripts.text.tokenizer import tokenize
+
+PLACES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 12)), unique=True, max_size=26)
 
 
 def test_scores_are_sums_of_reciprocal_ranks_and_say_their_parts():
@@ -52,9 +60,8 @@ def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_
 ):
     fused = rrf(rankings)
 
-    assert sorted(hit.key for hit in fused) == sorted(
-        {key for ranking in rankings for key in ranking}
-    )
+    expected = sorted({key for ranking in rankings for key in ranking})
+    assert sorted(hit.key for hit in fused) == expected
     assert [hit.score for hit in fused] == sorted((hit.score for hit in fused), reverse=True)
     for other in permutations(rankings):
         assert {hit.key: hit.score for hit in rrf(other)} == {hit.key: hit.score for hit in fused}
@@ -167,3 +174,85 @@ def test_a_source_has_many_of_the_first_places_only_where_others_have_nothing_li
 ) -> None:
     is_likely = [mark == "1" for mark in likely]
     assert spread(sources, is_likely, limit=4, most=2)[0] == chosen
+
+
+@pytest.mark.parametrize(
+    ("likely", "limit", "left"),
+    [("00000", 4, "FLOOR"), ("00000", 3, "LIMIT"), ("00000", 2, "LIMIT"), ("00010", 4, "FLOOR")],
+    ids=["more than the nearest", "the nearest", "fewer", "one of them likely"],
+)
+def test_where_no_hit_is_likely_the_nearest_alone_are_chosen(
+    likely: str, limit: int, left: str
+) -> None:
+    chosen, rules = spread("abcde", [m == "1" for m in likely], limit=limit, most=5, nearest=3)
+    assert len(chosen) == (min(limit, 3) if "1" not in likely else limit)
+    assert {*rules.values()} == {DropRule[left]}
+
+
+@pytest.mark.parametrize(
+    ("sources", "likely", "folded"),
+    [
+        ("aaab", "1111", "--s-"),
+        ("aabaa", "11000", "--fff"),
+        ("aabaaa", "110000", "--fffs"),
+        ("aaa", "000", "--s"),
+        ("", "", ""),
+    ],
+)
+def test_beyond_its_share_a_source_is_folded_away_and_so_is_what_is_less_likely(
+    sources: str, likely: str, folded: str
+) -> None:
+    rules = {"-": None, "s": DropRule.SHARE, "f": DropRule.FLOOR}
+    assert fold(sources, [mark == "1" for mark in likely], most=2) == [rules[f] for f in folded]
+
+
+def test_hits_side_by_side_become_one_in_the_place_of_the_better() -> None:
+    assert join([("a", 3), ("b", 7), ("a", 4), ("a", 2)]) == [(0, 2, 3), (1,)]
+
+
+def test_a_hit_between_two_links_them() -> None:
+    assert join([("a", 1), ("b", 2), ("a", 3), ("a", 2)]) == [(0, 2, 3), (1,)]
+
+
+def test_hits_of_other_sources_or_farther_away_stay_apart() -> None:
+    assert join([("a", 1), ("b", 2), ("a", 3)]) == [(0,), (1,), (2,)]
+
+
+def test_a_hit_beside_a_full_run_begins_another() -> None:
+    assert join([("a", 1), ("a", 2), ("a", 3), ("a", 4)]) == [(0, 1, 2), (3,)]
+    assert join([("a", 1), ("a", 2), ("a", 4), ("a", 3)], most=3) == [(0, 1, 3), (2,)]
+
+
+@given(PLACES, st.integers(1, 4))
+def test_every_hit_is_in_one_run_of_neighbours_and_the_best_lead(
+    places: list[tuple[str, int]], most: int
+) -> None:
+    runs = join(places, most=most)
+    assert sorted(index for run in runs for index in run) == list(range(len(places)))
+    assert [run[0] for run in runs] == sorted(min(run) for run in runs)
+    for run in runs:
+        ordinals = sorted(places[index][1] for index in run)
+        assert len({places[index][0] for index in run}) == 1
+        assert ordinals == list(range(ordinals[0], ordinals[0] + len(run)))
+        assert len(run) <= most
+
+
+def at(first: int, last: int) -> Locator:
+    """A place whose characters are said one each second."""
+    return Locator(span=(first, last), start=1000 * first, end=1000 * last)
+
+
+def test_what_a_better_hit_has_is_left_out_at_either_end() -> None:
+    assert apart(at(10, 20), [at(15, 30)]) == at(10, 15)
+    assert apart(at(10, 20), [at(0, 12), at(18, 25)]) == at(12, 18)
+    assert apart(at(10, 20), [at(0, 10), at(20, 30)]) == at(10, 20)
+
+
+def test_a_hit_within_a_better_one_stays_whole() -> None:
+    assert apart(at(10, 20), [at(5, 25)]) == at(10, 20)
+    assert apart(at(10, 20), [at(10, 20)]) == at(10, 20)
+
+
+def test_pages_have_no_times() -> None:
+    rest = apart(Locator(span=(10, 20), page=2), [Locator(span=(0, 15), page=1)])
+    assert rest == Locator(span=(15, 20), page=2)

@@ -36,12 +36,8 @@ def test_a_mark_keeps_the_place_in_text_and_time(scope: Scope, collection: Colle
     judgments.mark(scope, make_user(), "  what is\nentropy ", chunk.pk, right=True)
     mark = Mark.objects.get()
     assert (mark.query, mark.right, mark.source) == ("what is entropy", True, source)
-    assert (mark.span_start, mark.span_end, mark.start, mark.end) == (
-        chunk.span_start,
-        chunk.span_end,
-        10_000,
-        20_000,
-    )
+    expected = (chunk.span_start, chunk.span_end, 10000, 20000)
+    assert (mark.span_start, mark.span_end, mark.start, mark.end) == expected
 
 
 def test_a_verdict_can_be_changed_and_taken_back(scope: Scope, collection: Collection) -> None:

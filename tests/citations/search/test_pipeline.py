@@ -4,6 +4,7 @@ import math
 import re
 import threading
 from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -51,6 +52,18 @@ TEXTS = (
 )
 
 
+@pytest.fixture
+def document(collection: Collection) -> Source:
+    """``TEXTS``, found by words."""
+    return make_document(collection, TEXTS)
+
+
+@pytest.fixture
+def library(document: Source) -> EmbeddingSpace:
+    """``TEXTS``, found by meaning, too."""
+    return embed(document)
+
+
 def by_words(scope: Scope, query: str, **options: Any) -> Results:
     return search_pipeline.search(scope, query, mode=SearchMode.WORDS, **options)
 
@@ -94,15 +107,14 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
     teller = Teller(answer)
     settings.LLM_PROVIDER = "openai"
     monkeypatch.setattr(registry, "llm", lambda: teller)
-    monkeypatch.setattr(query_expansion, "_pause", query_expansion._Pause())
+    query_expansion.pause.end()
     return teller
 
 
 # What is found
 
 
-def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collection) -> None:
-    make_document(collection, TEXTS)
+def test_a_word_finds_the_passages_that_say_it(scope: Scope, document: Source) -> None:
     result = by_words(scope, "entropy")
     assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
     assert result.mode == SearchMode.WORDS
@@ -110,18 +122,16 @@ def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collect
 
 
 def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
-    scope: Scope, collection: Collection
+    scope: Scope, library: EmbeddingSpace
 ) -> None:
-    embed(make_document(collection, TEXTS))
     result = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.MEANING)
     assert len(result.passages) == len(TEXTS)
     assert result.passages[0].text == TEXTS[3]
 
 
 def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up_the_score(
-    scope: Scope, collection: Collection
+    scope: Scope, library: EmbeddingSpace
 ) -> None:
-    embed(make_document(collection, TEXTS))
     result = search_pipeline.search(scope, "entropy disorder", explain=True)
     signs = set()
     for passage in result.passages:
@@ -140,9 +150,8 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
         assert exponent == pytest.approx(-total, abs=1e-4)
         signs.add(exponent > 0)
     assert signs == {True, False}  # both, so that neither is written with two signs
-    assert [passage.score for passage in result.passages] == sorted(
-        (passage.score for passage in result.passages), reverse=True
-    )
+    expected = sorted((passage.score for passage in result.passages), reverse=True)
+    assert [passage.score for passage in result.passages] == expected
 
 
 def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(
@@ -162,23 +171,18 @@ def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(
     assert titles[0] == "Lecture"
 
 
-def test_the_scores_of_the_words_add_up_to_the_bm25_score(
-    scope: Scope, collection: Collection
-) -> None:
-    make_document(collection, TEXTS)
+def test_the_scores_of_the_words_add_up_to_the_bm25_score(scope: Scope, document: Source) -> None:
     (passage,) = by_words(scope, "enthalpy heat missing", explain=True).passages
     assert passage.explanation is not None
     assert {term.term for term in passage.explanation.terms} == {"enthalpy", "heat"}
-    assert passage.explanation.bm25 == pytest.approx(
-        sum(term.score for term in passage.explanation.terms)
-    )
+    expected = pytest.approx(sum(term.score for term in passage.explanation.terms))
+    assert passage.explanation.bm25 == expected
     assert passage.score == 1.0
     assert passage.explanation.vector_rank is None
     assert passage.explanation.cosine is None
 
 
-def test_without_explain_nothing_is_explained(scope: Scope, collection: Collection) -> None:
-    make_document(collection, TEXTS)
+def test_without_explain_nothing_is_explained(scope: Scope, document: Source) -> None:
     assert all(passage.explanation is None for passage in by_words(scope, "entropy").passages)
 
 
@@ -347,9 +351,8 @@ def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
 
 
 def test_nothing_is_called_irrelevant_where_the_embedding_model_is_not_known_to_the_judge(
-    scope: Scope, collection: Collection
+    scope: Scope, library: EmbeddingSpace
 ) -> None:
-    embed(make_document(collection, TEXTS))
     result = search_pipeline.search(scope, "asdkjhqwekjh zzzxq")
     assert not result.nothing_relevant
     assert [passage.relevance for passage in result.passages] == [None] * len(TEXTS)
@@ -369,12 +372,8 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
-    assert (
-        passage.origin.title,
-        passage.origin.author,
-        passage.origin.key,
-        passage.origin.kind,
-    ) == ("Physics", "MIT", "abcdefghijk", "video")
+    found = (passage.origin.title, passage.origin.author, passage.origin.key, passage.origin.kind)
+    assert found == ("Physics", "MIT", "abcdefghijk", "video")
     assert passage.origin.collection == "lectures"
     assert passage.origin.video_pk == video.pk
 
@@ -442,9 +441,8 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     assert joined.parts[0].link == f"/videos/{video.pk}/?t=0s&lang=en"
     assert (alone.text, alone.parts, alone.extent) == (said[3], (), None)
     single = by_words(scope, "entropy", explain=True)
-    assert joined.explanation == next(
-        passage.explanation for passage in single.passages if passage.text == said[1]
-    )
+    expected = next(passage.explanation for passage in single.passages if passage.text == said[1])
+    assert joined.explanation == expected
 
 
 def test_hits_that_overlap_are_shown_apart(scope: Scope, collection: Collection) -> None:
@@ -494,9 +492,8 @@ def test_no_passage_is_lost_or_repeated_by_joining(
 
 
 def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
-    scope: Scope, collection: Collection
+    scope: Scope, document: Source
 ) -> None:
-    make_document(collection, TEXTS)
     for mode in (SearchMode.BOTH, SearchMode.WORDS):
         result = search_pipeline.search(scope, "entorpy disorder", mode=mode, for_readers=True)
         assert result.suggestion == "entropy disorder"
@@ -517,20 +514,15 @@ def test_a_common_word_of_the_query_s_own_language_is_not_corrected(
     assert misspelt.suggestion == "a warm mirror"
 
 
-def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
-    make_document(collection, TEXTS)
+def test_what_the_caller_marked_is_told(scope: Scope, document: Source) -> None:
     ada, bob = make_user("ada"), make_user("bob")
     first, second = by_words(scope, "entropy").passages
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
-    assert [passage.mark for passage in by_words(scope, "entropy", user=ada).passages] == [
-        True,
-        False,
-    ]
-    assert [passage.mark for passage in by_words(scope, "entropy", user=bob).passages] == [
-        None,
-        None,
-    ]
+    expected = [True, False]
+    assert [passage.mark for passage in by_words(scope, "entropy", user=ada).passages] == expected
+    found = [passage.mark for passage in by_words(scope, "entropy", user=bob).passages]
+    assert found == [None, None]
     assert [passage.mark for passage in by_words(scope, "entropy again", user=ada).passages] == [
         None,
         None,
@@ -678,9 +670,8 @@ def test_phrases_and_exclusions_hold_in_every_mode(
             ],
         )
     )
-    assert texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode)) == [
-        "the mean value theorem"
-    ]
+    found = texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode))
+    assert found == ["the mean value theorem"]
 
 
 def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
@@ -690,9 +681,8 @@ def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
     embed(
         make_document(collection, [*near, "beta gamma of quite different other things and alpha"])
     )
-    assert texts(
-        search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.MEANING)
-    ) == ["beta gamma of quite different other things and alpha"]
+    found = texts(search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.MEANING))
+    assert found == ["beta gamma of quite different other things and alpha"]
 
 
 @pytest.mark.parametrize("limit", [0, 51, -1])
@@ -725,8 +715,7 @@ def test_a_query_that_is_too_long_is_refused(scope: Scope) -> None:
         "C++",
     ],
 )
-def test_no_text_breaks_a_search(scope: Scope, collection: Collection, query: str) -> None:
-    embed(make_document(collection, TEXTS))
+def test_no_text_breaks_a_search(scope: Scope, library: EmbeddingSpace, query: str) -> None:
     for mode in SearchMode:
         search_pipeline.search(scope, query, mode=mode, explain=True)
 
@@ -745,9 +734,8 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
-    scope: Scope, collection: Collection
+    scope: Scope, document: Source
 ) -> None:
-    make_document(collection, TEXTS)
     result = search_pipeline.search(scope, "entropy")
     assert len(result.passages) == 2
     (note,) = result.notes
@@ -761,9 +749,8 @@ def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
     [ModelMissing("The model is not here."), ModelServerError("The server is down.", hint="Wait.")],
 )
 def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_says_why(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, error: Exception
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    embed(make_document(collection, TEXTS))
     failing(monkeypatch, error)
     result = search_pipeline.search(scope, "entropy")
     assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
@@ -774,9 +761,8 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
 
 
 def test_an_embedding_that_takes_too_long_is_not_waited_for(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed(make_document(collection, TEXTS))
     release = threading.Event()
 
     class Slow:
@@ -853,18 +839,15 @@ def test_where_meaning_is_not_compared_words_tell_whether_anything_answers(
     embed(make_document(collection, CALCULUS, language="en"))
     results = search_pipeline.search(scope, query, mode=without(monkeypatch))
     assert results.passages[0].score == 1.0, "the order of the words, as before"
-    assert (results.passages[0].is_likely, results.nothing_relevant) == (
-        is_answered,
-        not is_answered,
-    )
+    expected = (is_answered, not is_answered)
+    assert (results.passages[0].is_likely, results.nothing_relevant) == expected
     assert all(passage.relevance is not None for passage in results.passages)
     assert is_answered or search_pipeline.BY_WORDS_NOTE in results.notes
 
 
 def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(
-    scope: Scope, collection: Collection, settings: Any
+    scope: Scope, library: EmbeddingSpace, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
     for mode in (SearchMode.BOTH, SearchMode.MEANING):
@@ -881,9 +864,8 @@ def test_an_empty_library_finds_nothing_without_an_error(scope: Scope) -> None:
 
 
 def test_a_hypothetical_answer_is_looked_for_by_meaning_and_the_query_itself_by_words(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     result = search_pipeline.search(scope, "entropy -heat", explain=True)
     assert result.hypothesis == "A cat sat on the mat."
@@ -901,18 +883,16 @@ def test_a_hypothetical_answer_is_looked_for_by_meaning_and_the_query_itself_by_
 
 
 def test_a_search_by_words_asks_no_language_model(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
     assert by_words(scope, "entropy").hypothesis == ""
     assert not teller.prompts
 
 
 def test_hypothetical_answers_can_be_switched_off(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
     settings.DISABLE_HYDE = True
     assert search_pipeline.search(scope, "entropy").hypothesis == ""
@@ -920,9 +900,8 @@ def test_hypothetical_answers_can_be_switched_off(
 
 
 def test_a_language_model_that_fails_costs_a_note_and_nothing_else(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     plain = search_pipeline.search(scope, "entropy")
 
     def fail() -> str:
@@ -937,9 +916,8 @@ def test_a_language_model_that_fails_costs_a_note_and_nothing_else(
 
 
 def test_a_language_model_that_is_slow_is_not_waited_for(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     plain = search_pipeline.search(scope, "entropy")
     release = threading.Event()
 
@@ -961,21 +939,20 @@ def test_a_language_model_that_is_slow_is_not_waited_for(
 
 
 def test_no_more_questions_are_out_to_a_language_model_than_a_few(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
-    monkeypatch.setattr(query_expansion, "_hyde_turns", threading.BoundedSemaphore(1))
-    assert query_expansion._hyde_turns.acquire()
-    assert "busy" in search_pipeline.search(scope, "entropy").notes[0]
+    with ExitStack() as turns:
+        for _ in range(query_expansion.HYDE_AT_ONCE):
+            turns.enter_context(query_expansion.hyde_turns)
+        assert "busy" in search_pipeline.search(scope, "entropy").notes[0]
     assert not teller.prompts
 
 
 @pytest.mark.django_db(transaction=True)
 def test_no_connection_is_held_while_a_language_model_writes(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     of_the_search = connections["default"]
     is_held: list[bool] = []
 
@@ -996,9 +973,8 @@ def test_no_connection_is_held_while_a_language_model_writes(
 
 
 def test_a_cross_encoder_orders_the_candidates_by_context_and_text_against_the_query(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed(make_document(collection, TEXTS))
     Chunk.objects.filter(text=TEXTS[0]).update(context="From a lecture.")
     fused = texts(search_pipeline.search(scope, "entropy"))
     reranker = Backwards()
@@ -1049,9 +1025,8 @@ def test_only_the_first_candidates_are_re_ranked_and_the_others_follow(
 
 
 def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only_failure_a_note(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     fused = texts(search_pipeline.search(scope, "entropy"))
     assert search_pipeline.search(scope, "entropy").notes == ()  # switched off: nothing is missing
     settings.RERANKER = "cross-encoder/some-model"
@@ -1076,9 +1051,8 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only
 
 
 def test_every_stage_is_timed(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed(make_document(collection, TEXTS))
     with_reranker(monkeypatch, Backwards())
     result = search_pipeline.search(scope, "entropy")
     assert [stage.name for stage in result.stages] == [
@@ -1117,9 +1091,8 @@ def test_a_search_asks_the_database_the_same_few_times_however_much_there_is(
 
 
 def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
-    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     assert search_pipeline.slow_stages() == ()
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     with_reranker(monkeypatch, Backwards())
@@ -1133,9 +1106,8 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
 
 
 def test_quick_results_do_not_wait_for_a_remote_embedding(
-    scope: Scope, collection: Collection, settings: Any
+    scope: Scope, library: EmbeddingSpace, settings: Any
 ) -> None:
-    embed(make_document(collection, TEXTS))
     settings.EMBEDDING_PROVIDER = "voyage"
     assert search_pipeline.slow_stages() == ("embed",)
     assert len(search_pipeline.search(scope, "entropy", quick=True).passages) == 2
@@ -1182,14 +1154,11 @@ def test_a_switch_to_another_space_during_a_search_mixes_nothing(
         return look_up(vector, space=space, **options)
 
     monkeypatch.setattr(vector_space, "nearest", switch_first)
-    assert (
-        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
-        == TEXTS[3]
-    )
+    found = search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
+    assert found == TEXTS[3]
 
 
-def test_candidates_know_their_indexed_text(scope: Scope, collection: Collection) -> None:
-    make_document(collection, TEXTS)
+def test_candidates_know_their_indexed_text(scope: Scope, document: Source) -> None:
     chunk = Chunk.objects.get(text=TEXTS[0])
     chunk.context = "From a lecture."
     chunk.save()

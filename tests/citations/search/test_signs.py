@@ -55,9 +55,8 @@ def test_the_order_s_signs_do_not_depend_on_the_scale_of_cosines() -> None:
 
 
 def test_small_differences_of_closeness_stay_small() -> None:
-    assert sign(make_table(cosine=np.array([0.50, 0.51, 0.49])), "closeness") == pytest.approx(
-        [0.0, 0.1, -0.1]
-    )
+    expected = pytest.approx([0.0, 0.1, -0.1])
+    assert sign(make_table(cosine=np.array([0.5, 0.51, 0.49])), "closeness") == expected
 
 
 def test_a_missing_neighbour_counts_as_the_passage_itself() -> None:

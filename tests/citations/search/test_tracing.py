@@ -83,12 +83,43 @@ def test_a_neighbour_of_a_passage_that_is_not_listed_is_left_out_as_that_is(
     assert [(hit.rule, hit.kept) for hit in results.dropped] == [(DropRule.LIMIT, None)] * 2
 
 
+@pytest.fixture
+def four_foxes(collection: Collection) -> Source:
+    """Four passages with a fox, the shorter the better, none beside another."""
+    said = ["A fox.", "A fox, two hens.", "A fox met an old dog.", "A fox ran into the cold barn."]
+    texts = [text for fox in said for text in (fox, "Nothing.")]
+    return make_source(make_video(collection, key="four"), texts=texts)
+
+
 def test_what_its_source_has_enough_of_is_told(
-    scope: Scope, foxes: Source, collection: Collection
+    scope: Scope, four_foxes: Source, collection: Collection
 ) -> None:
     make_document(collection, ["A fox, two hens, three dogs and four cats lived in a house."])
-    results = by_words(scope, "fox", limit=3, most_of_source=2)
-    assert rules(results) == {"A fox, a hen and a very long tail.": DropRule.SHARE}
+    results = by_words(scope, "fox", limit=4, for_readers=True)
+    assert [hit.rule for hit in results.dropped] == [DropRule.SHARE]
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [({}, DropRule.SHARE), ({"limit": 30}, None), ({"filter": Filter(sources=("four",))}, None)],
+    ids=["ten of all sources", "more", "one source"],
+)
+def test_a_listed_passage_tells_why_it_is_folded_away(
+    scope: Scope, four_foxes: Source, options: dict[str, Any], rule: DropRule | None
+) -> None:
+    results = by_words(scope, "fox", for_readers=True, find="the cold barn", **options)
+    assert [passage.folded for passage in results.passages] == [None, None, None, rule]
+    assert results.traced is not None
+    assert (results.traced.number, results.traced.rule) == (4, rule)
+
+
+def test_where_nothing_is_likely_what_is_behind_the_nearest_is_told(
+    scope: Scope, four_foxes: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CandidateHit, "is_likely", property(lambda _: False))
+    results = by_words(scope, "fox unheard", for_readers=True)
+    assert results.nothing_relevant
+    assert (len(results.passages), {*rules(results).values()}) == (3, {DropRule.FLOOR})
 
 
 def test_what_is_probably_not_on_the_subject_is_told(

@@ -42,6 +42,16 @@ def make_blocks(
     return blocks
 
 
+def inside(draft: ChunkDraft, blocks: Sequence[Block]) -> tuple[Block, Block]:
+    """Return the first and the last block of which a draft has text."""
+    own = [
+        block
+        for block in blocks
+        if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)
+    ]
+    return own[0], own[-1]
+
+
 def lecture(count: int = 120) -> list[str]:
     topics = (
         "gradient descent moves weights",
@@ -69,9 +79,10 @@ def check(blocks: Sequence[Block], drafts: Sequence[ChunkDraft]) -> None:
         assert before.span_end < after.span_end
         assert before.span_end - after.span_start <= 1.5 * OVERLAP
         assert not text[before.span_end : after.span_start].strip()
+    ends = [0, *(draft.span_end for draft in drafts)]
     covered = "".join(
         text[max(draft.span_start, before) : draft.span_end]
-        for draft, before in zip(drafts, [0, *(draft.span_end for draft in drafts)], strict=False)
+        for draft, before in zip(drafts, ends, strict=False)
     )
     assert "".join(covered.split()) == "".join(text.split())
 
@@ -107,9 +118,7 @@ def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embeddi
         boundaries=[number for number, (_, begins, dice) in enumerate(rows) if begins and dice < 2],
         gap=gap,
     )
-
     drafts = chunk(blocks, embed=embedding)
-
     check(blocks, drafts)
     assert chunk(blocks, embed=embedding) == drafts
     times = [(draft.start or 0, draft.end or 0) for draft in drafts]
@@ -121,9 +130,7 @@ def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embeddi
 def test_any_sizes_give_drafts_that_cover_the_text(rows, target, overlap):
     blocks = make_blocks([text for text, _, _ in rows])
     overlap = min(overlap, target - 1)
-
     drafts = chunk(blocks, target=target, overlap=overlap)
-
     assert all(
         before.span_start < after.span_start and before.span_end < after.span_end
         for before, after in pairwise(drafts)
@@ -149,7 +156,6 @@ def test_sizes_that_cannot_be_are_refused(target, overlap):
 def test_chunks_are_of_about_the_target_with_about_the_overlap(embedding):
     blocks = make_blocks(lecture())
     drafts = chunk(blocks, embed=embedding)
-
     check(blocks, drafts)
     assert all(300 <= len(draft.text) <= 700 for draft in drafts)
     assert all(
@@ -160,14 +166,12 @@ def test_chunks_are_of_about_the_target_with_about_the_overlap(embedding):
 
 def test_without_overlap_chunks_follow_one_another():
     drafts = chunk(make_blocks(lecture()), overlap=0)
-
     assert all(before.span_end + 1 == after.span_start for before, after in pairwise(drafts))
 
 
 def test_an_overlong_sentence_overlaps_by_words():
     blocks = make_blocks(["Short start here. ", *("everyword goesonand neverstops " * 40,)])
     drafts = chunk(blocks, overlap=60)
-
     check(blocks, drafts)
     leads = [
         (before.span_end - after.span_start, after.text.split()[0])
@@ -189,7 +193,6 @@ def test_a_little_rest_is_no_chunk_of_its_own():
 def test_neither_chunk_nor_overlap_reaches_over_a_boundary():
     blocks = make_blocks(lecture(40), boundaries=(7, 8, 30))
     drafts = chunk(blocks)
-
     check(blocks, drafts)
     assert {blocks[place].offset for place in (0, 7, 8, 30)} <= {
         draft.span_start for draft in drafts
@@ -201,7 +204,6 @@ def test_a_boundary_without_text_holds_for_what_follows():
     texts = lecture(20)
     texts[10] = " "
     blocks = make_blocks(texts, boundaries=(10,))
-
     assert blocks[11].offset in {draft.span_start for draft in chunk(blocks)}
 
 
@@ -220,7 +222,6 @@ def test_chunks_end_where_the_subject_changes():
 
     blocks = make_blocks(texts)
     ends = {draft.span_end for draft in chunk(blocks, embed=by_topic)}
-
     assert {blocks[5].offset - 1, blocks[10].offset - 1} <= ends
     assert not {blocks[5].offset - 1, blocks[10].offset - 1} <= {
         draft.span_end for draft in chunk(blocks)
@@ -234,13 +235,8 @@ def test_windows_are_a_sentence_and_its_neighbours_within_the_section():
         seen.extend(windows)
         return [[1.0]] * len(windows)
 
-    chunk(
-        make_blocks(
-            ["One is here.", "Two is here.", "Three is here.", "Four is here."], boundaries=(3,)
-        ),
-        embed=record,
-    )
-
+    said = ["One is here.", "Two is here.", "Three is here.", "Four is here."]
+    chunk(make_blocks(said, boundaries=(3,)), embed=record)
     assert seen == [
         "One is here. Two is here.",
         "One is here. Two is here. Three is here.",
@@ -251,12 +247,8 @@ def test_windows_are_a_sentence_and_its_neighbours_within_the_section():
 
 def test_equal_distances_are_no_breakpoints():
     blocks = make_blocks(["All sentences are the same."] * 200)
-
-    assert (
-        chunk(blocks, embed=embed)
-        == chunk(blocks, embed=lambda texts: [[1.0]] * len(texts))
-        == chunk(blocks)
-    )
+    for embedding in (embed, lambda texts: [[1.0]] * len(texts)):
+        assert chunk(blocks, embed=embedding) == chunk(blocks)
 
 
 # Places
@@ -265,21 +257,15 @@ def test_equal_distances_are_no_breakpoints():
 def test_times_are_those_of_whole_cues_where_words_have_none():
     blocks = make_blocks(lecture(), milliseconds=4000)
     for draft in chunk(blocks):
-        inside = [
-            block
-            for block in blocks
-            if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)
-        ]
-        assert (draft.start, draft.end) == (inside[0].start, inside[-1].end)
+        first, last = inside(draft, blocks)
+        assert (draft.start, draft.end) == (first.start, last.end)
 
 
 def test_times_are_those_of_words_where_they_are_known():
     text = " ".join(f"word{number:04}" for number in range(300))
     words = tuple((9 * number, 100 * number) for number in range(300))
     blocks = [Block(text=text, offset=0, start=0, end=60_000, words=words)]
-
     drafts = chunk(blocks)
-
     assert len(drafts) > 5
     for draft in drafts[:-1]:
         assert draft.start == 100 * int(draft.text[4:8])
@@ -288,23 +274,16 @@ def test_times_are_those_of_words_where_they_are_known():
 
 
 def test_a_word_before_the_first_that_is_timed_begins_with_its_cue():
-    assert [
-        (draft.start, draft.end)
-        for draft in chunk(
-            [Block(text="so and so", offset=0, start=70, end=900, words=((3, 100),))]
-        )
-    ] == [(70, 900)]
+    block = Block(text="so and so", offset=0, start=70, end=900, words=((3, 100),))
+    assert [(draft.start, draft.end) for draft in chunk([block])] == [(70, 900)]
 
 
 def test_within_long_cues_times_are_interpolated_by_characters():
     text = "".join(f"It is sentence number {number:03}. " for number in range(100)).strip()
     assert 100 * len(text) > LONG_CUE
-
     for draft in chunk([Block(text=text, offset=0, start=1000, end=1000 + 100 * len(text))]):
-        assert (draft.start, draft.end) == (
-            1000 + 100 * draft.span_start,
-            1000 + 100 * draft.span_end,
-        )
+        places = [1000 + 100 * place for place in (draft.span_start, draft.span_end)]
+        assert [draft.start, draft.end] == places
 
 
 def test_pages_and_headings_are_those_of_the_first_and_last_block():
@@ -312,28 +291,17 @@ def test_pages_and_headings_are_those_of_the_first_and_last_block():
         replace(block, start=None, end=None, page=number // 4 + 1)
         for number, block in enumerate(make_blocks(lecture(30), gap=2))
     ]
-
     for draft in chunk(blocks):
-        inside = [
-            block
-            for block in blocks
-            if block.offset < draft.span_end and draft.span_start < block.offset + len(block.text)
-        ]
+        first, last = inside(draft, blocks)
         assert (draft.start, draft.end) == (None, None)
-        assert (draft.page, draft.last_page, draft.heading) == (
-            inside[0].page,
-            inside[-1].page,
-            inside[0].heading,
-        )
+        pages = (draft.page, draft.last_page)
+        assert (*pages, draft.heading) == (first.page, last.page, first.heading)
 
 
 def test_the_source_text_has_a_blank_or_lines_between_blocks():
     placed = {0: "a", 2: "b", 5: "c", 6: "", 8: "d"}
-
-    assert (
-        text_of([Block(text=text, offset=offset) for offset, text in placed.items()])
-        == "a b\n\nc\n\nd"
-    )
+    blocks = [Block(text=text, offset=offset) for offset, text in placed.items()]
+    assert text_of(blocks) == "a b\n\nc\n\nd"
 
 
 # Shapes
@@ -361,7 +329,6 @@ def test_the_source_text_has_a_blank_or_lines_between_blocks():
 )
 def test_odd_texts_are_cut_in_linear_time(texts, embedding):
     blocks = make_blocks(texts, milliseconds=100)
-
     check(blocks, chunk(blocks, embed=embedding))
 
 
@@ -372,9 +339,7 @@ def test_pauses_decide_in_captions_without_punctuation():
     for number, text in enumerate(words):
         start += 2500 if number % 16 == 0 else 400
         blocks.append(Block(text=text, offset=8 * number, start=start, end=start + 300))
-
     drafts = chunk(blocks)
-
     after_pauses = {8 * number for number in range(0, 400, 16)}
     assert sum(draft.span_start in after_pauses for draft in drafts) >= 0.9 * len(drafts)
 
@@ -387,9 +352,7 @@ def test_a_change_replaces_only_chunks_nearby(embedding):
     texts = lecture(600)
     before = {draft.text for draft in chunk(make_blocks(texts), embed=embedding)}
     texts[300] = "Here somebody corrected the transcript with rather different words."
-
     after = [draft.text for draft in chunk(make_blocks(texts), embed=embedding)]
-
     fresh = [place for place, text in enumerate(after) if text not in before]
     assert 1 <= len(fresh) <= 12
     assert len(after) > 100
@@ -398,9 +361,7 @@ def test_a_change_replaces_only_chunks_nearby(embedding):
 def test_a_change_in_one_chapter_leaves_the_others():
     texts = lecture(100)
     changed = [*texts[:49], "Something else.", *texts[50:]]
-
     before, after = make_blocks(texts, boundaries=(50,)), make_blocks(changed, boundaries=(50,))
-
     assert [draft.text for draft in chunk(after) if draft.span_start >= after[50].offset] == [
         draft.text for draft in chunk(before) if draft.span_start >= before[50].offset
     ]
@@ -418,28 +379,21 @@ def test_real_captions_give_chunks_of_about_the_target(real_data, collection):
         chunks = chunk(blocks)
         check(blocks, chunks)
         drafts += chunks
-
     assert json.loads(paths[0].read_text())["cues"]
     assert sum(300 <= len(draft.text) <= 700 for draft in drafts) >= 0.98 * len(drafts)
 
 
 def on_circle(texts: list[str]) -> list[list[float]]:
     """Embed a number as the direction of that many degrees."""
-    return [
-        [float(np.cos(np.radians(float(text)))), float(np.sin(np.radians(float(text))))]
-        for text in texts
-    ]
+    angles = np.radians([float(text) for text in texts])
+    vectors: list[list[float]] = np.stack([np.cos(angles), np.sin(angles)], axis=-1).tolist()
+    return vectors
 
 
 def test_distances_are_those_of_neighbours_whatever_the_batches():
     degrees = [7 * number % 180 for number in range(2 * BATCH + 3)]
-
     measured = list(distances(map(str, degrees), on_circle))
-
-    wanted = [
-        1 - np.cos(np.radians(other - angle))
-        for angle, other in zip(degrees, degrees[1:], strict=False)
-    ]
+    wanted = [1 - np.cos(np.radians(other - angle)) for angle, other in pairwise(degrees)]
     assert measured == pytest.approx([*wanted, 0], abs=1e-4)
 
 

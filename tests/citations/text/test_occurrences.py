@@ -126,3 +126,24 @@ def test_a_search_of_several_telling_words_is_a_phrase(query: str, phrase: str |
 
 def test_a_letter_at_the_end_of_a_phrase_is_a_word() -> None:
     assert occurrences.find("f(x) at all; f(x) at a", [SearchTerm("f(x) at a")]) == [(13, 22)]
+
+
+SLOPES = "A slope is steep. The slope of a line, or its slope. A line ends."
+SLOPE_TERMS = occurrences.split_terms("slope line")
+
+
+def words_of(fewest: int) -> list[list[str]]:
+    places = occurrences.places(SLOPES, SLOPE_TERMS, fewest=fewest)
+    return [[SLOPES[first:last] for first, last in place] for place in places]
+
+
+def test_a_place_has_the_words_of_a_sentence_with_enough_of_them() -> None:
+    assert words_of(2) == [["slope", "line", "slope"]]
+    assert words_of(1) == [["slope"], ["slope"], ["line"], ["slope"], ["line"]]
+    assert words_of(3) == []
+
+
+def test_the_most_words_in_one_sentence_count() -> None:
+    assert occurrences.most_together(["A slope.", "A line.", SLOPES], SLOPE_TERMS) == 2
+    assert occurrences.most_together(["A slope. A line."], SLOPE_TERMS) == 1
+    assert occurrences.most_together(["Nothing."], SLOPE_TERMS) == 0

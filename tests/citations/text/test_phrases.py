@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from citations.text.function_words import UNKNOWN, FunctionWords, function_words
 from citations.text.phrases import Wording
+from citations.text.words import UNKNOWN, FunctionWords, function_words
 
 STOPS = frozenset({"the", "of", "is", "it", "to", "in", "what", "about"})
 GRADIENTS = (

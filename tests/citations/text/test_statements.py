@@ -3,7 +3,6 @@
 import pytest
 
 from citations.providers.languages import stop_words
-from citations.text.function_words import function_words
 from citations.text.sentences import split
 from citations.text.statements import (
     DEPENDENT,
@@ -19,6 +18,7 @@ from citations.text.statements import (
     standing,
     without_lead,
 )
+from citations.text.words import function_words
 
 ENGLISH = function_words("en")
 

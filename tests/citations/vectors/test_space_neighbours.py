@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
-from citations.vectors import hnsw
 from citations.vectors import space as vector_space
+from citations.vectors import store
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
 from transcripts.core.scope import Scope
@@ -167,7 +167,7 @@ def test_filters_and_times_never_starve_the_result(
     wanted = fill(space, collection, known[:500], title="large")
     small = fill(space, collection, known[500:520], title="small")
     fill(space, collection, known[520:], title="rest")
-    hnsw.ensure(space, rows=100)
+    store.ensure_index(space, rows=100)
     if by_index:
         request.getfixturevalue("indexed_only")
     query = -known[505]  # whatever the filter leaves is far away
@@ -177,11 +177,8 @@ def test_filters_and_times_never_starve_the_result(
         assert len(positions) == 10
         assert all(low <= place < high for place in positions)
     timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
-    assert sorted(places(vector_space.nearest(query, space=space, limit=10, resolved=timed))) == [
-        5,
-        6,
-        7,
-    ]
+    found = sorted(places(vector_space.nearest(query, space=space, limit=10, resolved=timed)))
+    assert found == [5, 6, 7]
     assert places(
         vector_space.nearest(
             query,
@@ -213,7 +210,7 @@ def test_the_index_finds_nearly_all_of_the_nearest(
 ) -> None:
     known = random_units(1_000)
     fill(space, collection, known)
-    assert hnsw.ensure(space, rows=500)
+    assert store.ensure_index(space, rows=500)
     with connection.cursor() as cursor:
         order = f"{vector_space.indexed_expression(space)} <=> '{[1] * SIZE}'"
         cursor.execute(
@@ -236,29 +233,29 @@ def test_an_index_is_built_once_a_space_is_large_and_dropped_with_it(
     space: EmbeddingSpace, collection: Collection
 ) -> None:
     fill(space, collection, random_units(30))
-    assert not hnsw.ensure(space)
-    assert not hnsw.exists(space)
-    assert hnsw.ensure(space, rows=29)
-    assert not hnsw.ensure(space, rows=29), "it is there already"
-    assert hnsw.exists(space)
-    hnsw.drop(space)
-    assert not hnsw.exists(space)
-    hnsw.drop(space)
+    assert not store.ensure_index(space)
+    assert not store.has_index(space)
+    assert store.ensure_index(space, rows=29)
+    assert not store.ensure_index(space, rows=29), "it is there already"
+    assert store.has_index(space)
+    store.drop_index(space)
+    assert not store.has_index(space)
+    store.drop_index(space)
 
 
 def test_what_a_killed_process_left_of_an_index_is_made_again(
     space: EmbeddingSpace, collection: Collection
 ) -> None:
     fill(space, collection, random_units(30))
-    hnsw.ensure(space, rows=10)
+    store.ensure_index(space, rows=10)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)",
             [space.index_name],
         )
-    assert not hnsw.exists(space)
-    assert hnsw.ensure(space, rows=10)
-    assert hnsw.exists(space)
+    assert not store.has_index(space)
+    assert store.ensure_index(space, rows=10)
+    assert store.has_index(space)
 
 
 def test_vectors_of_chunks_that_are_gone_are_left_out(

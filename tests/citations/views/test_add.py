@@ -13,7 +13,7 @@ from citations.errors import ModelRefused
 from citations.ingest import discovery, selection
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import UNFINISHED, Deletion, Document, Page, Source, State
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import (
     caption_json,
     make_cues,
@@ -40,24 +40,27 @@ def upload(client: Client, *files: tuple[str, bytes], htmx: bool = True, **more:
     return client.post("/add/", data, **(HTMX if htmx else {}))
 
 
+def done_job(page: Client) -> LexborHTMLParser:
+    """Carry out the latest job, and return its page."""
+    job = Job.objects.latest("pk")
+    acquisition.perform(job.pk)
+    return LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+
+
+def words_of(html: LexborHTMLParser) -> str:
+    return words_of(html)
+
+
 def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
     page: Client, collection: Collection
 ) -> None:
-    html = text_of(
-        upload(
-            page,
-            ("notes.md", NOTES),
-            ("talk.vtt", CAPTIONS),
-            ("slides.zip", b"PK\x03\x04rest"),
-            collection="lectures",
-        )
-    )
+    files = [("notes.md", NOTES), ("talk.vtt", CAPTIONS), ("slides.zip", b"PK\x03\x04rest")]
+    html = text_of(upload(page, *files, collection="lectures"))
     source = Source.objects.get()
     assert (source.kind, source.collection, source.state) == ("markdown", collection, State.PENDING)
     job = Job.objects.get()
     assert (job.target, job.done, job.total) == ("3 files", 2, 3)
-    assert f'href="/sources/{source.uuid}/"' in html
-    assert "ZIP archive" in html
+    assert_shows(html, f'href="/sources/{source.uuid}/"', "ZIP archive")
 
 
 def test_files_that_were_refused_at_once_are_told_with_those_that_could_not_be_read(
@@ -67,9 +70,7 @@ def test_files_that_were_refused_at_once_are_told_with_those_that_could_not_be_r
     files = [("good.vtt", CAPTIONS), ("broken.vtt", b"WEBVTT"), ("big.vtt", CAPTIONS * 3)]
     others = [("notes.md", NOTES), ("slides.zip", b"PK\x03\x04rest"), ("alone.wav", make_wav())]
     upload(page, *files, *others, collection="lectures")
-    job = acquisition.perform(Job.objects.get().pk)
-    assert job is not None
-    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    html = done_job(page)
     assert html.css_first(".job .state-partial").text().split() == ["2", "of", "6", "files", "read"]
     named = [row.text() for row in html.css(".job .problems strong")]
     assert named == ["big.vtt", "alone.wav", "slides.zip", "broken.vtt"]
@@ -154,11 +155,7 @@ def test_the_progress_of_an_upload_is_that_of_its_own_sources(
     ("name", "content", "sentence"),
     [
         ("picture.png", b"\x89PNGrest", "Es ist ein Bild, das nicht gelesen werden kann."),
-        (
-            "slides.zip",
-            b"PK\x03\x04rest",
-            "Es ist ein ZIP-Archiv, wie es viele Office-Dateien sind,",
-        ),
+        ("slides.zip", b"PK\x03\x04rest", "Es ist ein ZIP-Archiv, das nicht gelesen werden kann."),
         ("talk.gz", b"\x1f\x8brest", "Es ist gepackt (gzip) und kann so nicht gelesen werden."),
         ("book.pdf", b"words", "Der Name endet auf .pdf, aber es ist kein PDF."),
     ],
@@ -191,15 +188,13 @@ def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
     names = ["talk.en.vtt", "talk.de.vtt", *(f"other-{number}.vtt" for number in range(5))]
     files = [(name, CAPTIONS.replace(b"there", name[6:7].encode())) for name in names]
     upload(page, *files, ("talk.wav", make_wav()), collection="lectures")
-    job = Job.objects.get()
-    acquisition.perform(job.pk)
-    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    html = done_job(page)
     links = html.css(".problems a")
     assert sorted(link.text() for link in links) == sorted(names)
     assert {link.attributes["href"] for link in links} == {
         f"/videos/{video.pk}/" for video in Video.objects.all()
     }
-    shown = " ".join(html.css_first(".job").text().split())
+    shown = words_of(html)
     assert shown.count("added to the existing item") == 1
     assert shown.count("with talk.wav, which plays there") == 1
     assert "… and 2 more" in shown
@@ -224,12 +219,10 @@ def test_a_copy_under_another_name_is_added_and_leads_to_the_item_that_was_there
     first = make_copy(collection, title="First").video
     captions = storage.add_captions(collection, CAPTIONS, name="named.vtt").video
     upload(page, ("copy.vtt", CAPTIONS), collection="lectures")
-    job = Job.objects.get()
-    acquisition.perform(job.pk)
-    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    html = done_job(page)
     links = [link.attributes["href"] for link in html.css(".problems a")]
     assert links == [f"/videos/{Video.objects.get(key='copy').pk}/", f"/videos/{captions.pk}/"]
-    assert "has the same text as named" in " ".join(html.css_first(".job").text().split())
+    assert "has the same text as named" in words_of(html)
     pasted = {"text": "Hello there", "title": "Pasted", "collection": "lectures"}
     shown = text_of(page.post("/add/", pasted, **HTMX))
     assert "It has the same text as “First” (First), which was there already." in shown
@@ -244,9 +237,7 @@ def test_what_was_there_already_is_told_from_what_is_new_or_replaced(
     changed = CAPTIONS.replace(b"there", b"again")
     files = (("old.vtt", CAPTIONS), ("other.vtt", changed), ("new.vtt", CAPTIONS + b"\n"))
     upload(page, *files, collection="lectures")
-    job = Job.objects.latest("pk")
-    acquisition.perform(job.pk)
-    rows = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/"))).css(".problems > li")
+    rows = done_job(page).css(".problems > li")
     shown = {
         row.css_first("a").text(): " ".join(row.text().split()) for row in rows if row.css("a")
     }
@@ -260,11 +251,9 @@ def test_an_upload_that_failed_in_part_warns_and_names_what_could_not_be_read(
 ) -> None:
     broken = [(f"broken-{number}.vtt", b"WEBVTT") for number in range(6)]
     upload(page, ("good.vtt", CAPTIONS), *broken, collection="lectures")
-    job = Job.objects.get()
-    acquisition.perform(job.pk)
-    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    html = done_job(page)
     assert html.css_first(".job .state-partial").text().split() == ["1", "of", "7", "files", "read"]
-    shown = " ".join(html.css_first(".job").text().split())
+    shown = words_of(html)
     assert "6 of 7 files could not be read:" in shown
     open_problems = [row for row in html.css(".problems li strong") if not _is_folded(row)]
     assert [row.text() for row in open_problems] == [name for name, _ in broken[:5]]
@@ -274,11 +263,9 @@ def test_an_upload_that_failed_in_part_warns_and_names_what_could_not_be_read(
 
 def test_a_copy_is_no_failure(page: Client, collection: Collection) -> None:
     upload(page, ("one.vtt", CAPTIONS), ("same.vtt", CAPTIONS), collection="lectures")
-    job = Job.objects.get()
-    acquisition.perform(job.pk)
-    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    html = done_job(page)
     assert html.css_first(".job .state-done").text().split() == ["2", "files", "read"]
-    shown = " ".join(html.css_first(".job").text().split())
+    shown = words_of(html)
     assert shown.count("has the same text as one") == 1
     assert "remark" not in shown
 
@@ -305,8 +292,7 @@ def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     video = make_video(collection, key="talk")
     html = text_of(upload(page, ("talk.mp3", b"ID3"), ("song.mp3", b"ID3"), collection="lectures"))
     assert video.media.name == "talk.mp3"
-    assert "“song.mp3” has no captions." in html
-    assert "Make captions with a speech recogniser" in html
+    assert_shows(html, "“song.mp3” has no captions.", "Make captions with a speech recogniser")
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -388,9 +374,7 @@ def test_the_fragment_of_a_document_asks_again_until_it_is_done(page: Client) ->
     address = f"/sources/{source.uuid}/state/"
     assert f'hx-get="{address}"' in html
     ingest_pipeline.ingest(source.pk)
-    done = text_of(page.get(address, **HTMX))
-    assert "hx-get" not in done
-    assert "Walruses" in done
+    assert_shows(page.get(address, **HTMX), "Walruses", without=("hx-get",))
     assert page.get(address)["Location"] == f"/sources/{source.uuid}/"
 
 
@@ -405,9 +389,7 @@ def test_a_plain_browser_is_told_in_the_library(page: Client) -> None:
 def test_the_box_is_for_those_who_may_write(page: Client, viewer: Client) -> None:
     assert 'id="files"' in text_of(page.get("/add/"))
     assert "<html" not in text_of(page.get("/add/", **HTMX))
-    refused = text_of(viewer.get("/add/"))
-    assert 'id="files"' not in refused
-    assert "no collection that you may add to" in refused
+    assert_shows(viewer.get("/add/"), "no collection that you may add to", without=('id="files"',))
 
 
 def test_the_box_says_into_which_collection_it_adds_or_lets_choose(
@@ -427,12 +409,8 @@ def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: C
     sent = {"what": WATCH, "language": "de", "tags": "a, b"}
     html = text_of(page.post("/add/", sent, **HTMX))
     job = Job.objects.get()
-    assert (job.target, job.language, job.tags, job.collection) == (
-        "dQw4w9WgXcQ",
-        "de",
-        ["a", "b"],
-        collection,
-    )
+    asked = (job.target, job.language, job.tags, job.collection)
+    assert asked == ("dQw4w9WgXcQ", "de", ["a", "b"], collection)
     assert f"/jobs/{job.pk}/events/" in html
 
 
@@ -458,9 +436,9 @@ def test_a_language_is_named_as_people_call_it(page: Client, collection: Collect
 
 
 def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:
-    html = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://example.org/x"}, **HTMX))
+    html = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://me@example.org/x"}, **HTMX))
     assert Job.objects.count() == 1
-    assert "is not YouTube" in html
+    assert "contains a user name" in html
 
 
 def test_a_playlist_keeps_its_limit_and_schedule(page: Client) -> None:
@@ -528,11 +506,6 @@ def test_nobody_adds_where_they_may_not(
     assert not Document.objects.exists()
 
 
-def test_a_stranger_does_not_learn_how_far_a_document_is(page: Client, stranger: Client) -> None:
-    upload(page, ("notes.md", NOTES))
-    assert stranger.get(f"/sources/{Source.objects.get().uuid}/state/", **HTMX).status_code == 404
-
-
 def test_the_page_of_a_document_tells_what_its_reader_noticed(page: Client) -> None:
     upload(page, ("notes.md", NOTES))
     source = Source.objects.get()
@@ -553,17 +526,9 @@ def test_a_document_is_deleted_with_its_pages_and_bytes(page: Client) -> None:
 def test_a_mixed_batch_is_counted_by_what_its_files_are(
     page: Client, collection: Collection
 ) -> None:
-    html = text_of(
-        upload(
-            page,
-            ("notes.md", NOTES),
-            ("talk.vtt", CAPTIONS),
-            ("talk.srt", CAPTIONS),  # of the same recording
-            ("talk.wav", make_wav()),
-            ("alone.wav", make_wav()),
-            collection="lectures",
-        )
-    )
+    texts = [("notes.md", NOTES), ("talk.vtt", CAPTIONS), ("talk.srt", CAPTIONS)]  # of one talk
+    sounds = [(name, make_wav()) for name in ("talk.wav", "alone.wav")]
+    html = text_of(upload(page, *texts, *sounds, collection="lectures"))
     assert "Transcripts: 1 · Documents: 1 · Audio and video: 1" in html
     assert "alone.wav" in html
     assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))
@@ -571,8 +536,7 @@ def test_a_mixed_batch_is_counted_by_what_its_files_are(
 
 def test_a_name_that_begins_with_points_is_added(page: Client, collection: Collection) -> None:
     files = [("....dots...vtt", CAPTIONS), ("talk.vtt", CAPTIONS)]
-    html = text_of(upload(page, *files, collection="lectures"))
-    assert "Transcripts: 2" in html
+    assert "Transcripts: 2" in text_of(upload(page, *files, collection="lectures"))
     acquisition.perform(Job.objects.get().pk)
     assert {*Video.objects.values_list("title", flat=True)} == {"dots", "talk"}
 

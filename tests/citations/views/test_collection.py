@@ -1,16 +1,19 @@
-"""The page of a collection: what it shows of its sources and of what its readers make of them."""
+"""The page of a collection: what it shows of its sources and of what its readers make of them; who
+leaves it, and everything in one ZIP.
+"""
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.guide.items import GuideItem, SourceGuide
-from citations.models import Conversation, Guide, Highlight, Note, Source
+from citations.models import Archive, Conversation, Guide, Highlight, Note, Source
+from citations.notebook import archives
 from citations.passages import Locator
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_cues, make_document, make_source, make_user, make_video
 from transcripts.core import clock
-from transcripts.models import Collection, Role, Video
+from transcripts.models import Collection, Membership, Role, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -64,9 +67,7 @@ def test_it_lists_its_sources_as_the_library_does(
     html = text_of(page.get(f"{address}?view=table&sort=title&q=moss"))
     assert f'<a href="{address}?q=moss&amp;sort=-title">Title' in html
     assert f'aria-current="true" href="{address}?sort=title"' in html  # the chip of the words
-    part = text_of(page.get(f"{address}?q=moss", **HTMX))
-    assert "Talk on moss" in part
-    assert "<h1" not in part
+    assert_shows(page.get(f"{address}?q=moss", **HTMX), "Talk on moss", without=("<h1",))
     assert "Nothing fits" in text_of(page.get(f"{address}?q=document", **HTMX))
 
 
@@ -116,9 +117,7 @@ def test_it_suggests_what_its_own_sources_answer(
         Guide.objects.create(
             source=source, digest=source.digest, version=1, items=guide, made_at=clock.now()
         )
-    html = text_of(page.get(address))
-    assert "What is ice?" in html
-    assert "What is far?" not in html
+    assert_shows(page.get(address), "What is ice?", without=("What is far?",))
 
 
 def test_all_readers_see_who_reads_and_owners_lead_on_to_change_it(
@@ -143,10 +142,7 @@ def test_what_others_keep_for_themselves_stays_with_them(
     )
     highlight(source, owner, "A private passage")
     highlight(source, owner, "A shared passage", is_shared=True)
-    html = text_of(viewer.get(address))
-    assert "private" not in html
-    assert "A shared question" in html
-    assert "A shared passage" in html
+    assert_shows(viewer.get(address), "A shared question", "A shared passage", without=("private",))
 
 
 def test_all_questions_are_those_of_the_collection(
@@ -157,3 +153,64 @@ def test_all_questions_are_those_of_the_collection(
     assert "Why is it cold?" in html
     assert "A far" not in html
     assert page.get("/ask/conversations/?collection=nowhere").status_code == 404
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_a_member_leaves_after_a_confirmation_and_keeps_highlights_out_of_sight(
+    collection: Collection, role: Role
+) -> None:
+    member, browser = make_user("mia", collection=collection, role=role), Client()
+    browser.force_login(member)
+    source = make_document(collection, ["Ice is cold."], title="Notes on ice")
+    Highlight.objects.create(
+        source=source, author=member, quote="Ice is cold.", span_start=0, span_end=9, page=1
+    )
+    address = f"/collections/{collection.pk}/leave/"
+    assert address in text_of(browser.get(f"/collections/{collection.pk}/"))
+    assert "Your highlight there is kept, but hidden from you" in text_of(browser.get(address))
+    assert Membership.objects.filter(user=member).exists()
+    assert f"You left “{collection.name}”." in text_of(browser.post(address, follow=True))
+    assert not Membership.objects.filter(user=member).exists()
+    assert Highlight.objects.filter(author=member).exists()
+    listed = text_of(browser.get("/highlights/"))
+    assert "One more highlight of yours is in a collection that you may not read" in listed
+    assert "Ice is cold." not in listed
+    assert browser.get(f"/collections/{collection.pk}/").status_code == 404
+
+
+def test_the_last_owner_stays_and_one_of_two_leaves(
+    page: Client, owner: User, collection: Collection
+) -> None:
+    address = f"/collections/{collection.pk}/leave/"
+    assert address not in text_of(page.get(f"/collections/{collection.pk}/"))
+    assert page.get(address).status_code == 409
+    assert page.post(address).status_code == 409
+    make_user("second", collection=collection, role=Role.OWNER)
+    assert address in text_of(page.get(f"/collections/{collection.pk}/"))
+    assert page.post(address).status_code == 302
+    assert not Membership.objects.filter(user=owner).exists()
+
+
+def test_a_superuser_who_is_no_member_has_nothing_to_leave(collection: Collection) -> None:
+    browser = Client()
+    browser.force_login(User.objects.create_superuser("root"))
+    assert "/leave/" not in text_of(browser.get(f"/collections/{collection.pk}/"))
+    assert browser.get(f"/collections/{collection.pk}/leave/").status_code == 409
+
+
+def test_an_archive_is_asked_for_watched_downloaded_and_deleted(page: Client, owner: User) -> None:
+    assert "None yet" in text_of(page.get("/export/"))
+    assert page.post("/export/").status_code == 302
+    archive = Archive.objects.get(owner=owner)
+    archive.change(total=4, done=1)
+    waiting = page.get("/export/")
+    assert "1 of 4 sources" in text_of(waiting)
+    assert '<noscript><meta http-equiv="refresh"' in waiting.content.decode()
+    assert page.get(f"/export/{archive.uuid}/file/").status_code == 404
+    archives.make(archive)
+    assert "Download" in text_of(page.get("/export/"))
+    response = page.get(f"/export/{archive.uuid}/file/")
+    assert response["Content-Length"] == str(Archive.objects.get().size)
+    assert response["Content-Disposition"].startswith('attachment; filename="cuebase-')
+    page.post(f"/export/{archive.uuid}/delete/")
+    assert not Archive.objects.exists()

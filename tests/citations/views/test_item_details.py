@@ -12,7 +12,7 @@ from PIL import Image
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.views import undo
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection, Job, Transcript, Video
 
@@ -42,8 +42,7 @@ def test_an_item_is_edited_where_it_stands(page: Client, talk: Video, place: str
     sent = {"title": "A <b>new</b> title", "tags": "a, b", "place": place, "next": "/library/?q=x"}
     html = text_of(page.post(address, sent, headers=HTMX))
     assert html.startswith(tag)
-    assert "A &lt;b&gt;new&lt;/b&gt; title" in html
-    assert "next=/library/%3Fq%3Dx" in html
+    assert_shows(html, "A &lt;b&gt;new&lt;/b&gt; title", "next=/library/%3Fq%3Dx")
 
 
 def test_without_scripts_it_is_edited_on_a_page(page: Client, talk: Video) -> None:
@@ -60,8 +59,7 @@ def test_a_picture_is_chosen_and_taken_back_where_the_title_is(page: Client, tal
     address, shown = f"/library/video-{talk.pk}/edit/", f"/videos/{talk.pk}/thumbnail"
     assert 'name="reset"' not in text_of(page.get(address))
     sent = {"title": "New", "place": "cards", "picture": make_picture()}
-    card = text_of(page.post(address, sent, headers=HTMX))
-    assert f"{shown}?v=" in card
+    assert f"{shown}?v=" in text_of(page.post(address, sent, headers=HTMX))
     assert page.get(shown)["Content-Type"] == "image/webp"
     page.post(address, {"title": "New"})
     assert page.get(shown)["Content-Type"] == "image/webp"
@@ -88,8 +86,7 @@ def test_the_picture_of_youtube_is_fetched_again(page: Client, talk: Video) -> N
 
 def test_only_recordings_take_a_picture(page: Client, collection: Collection) -> None:
     document = make_document(collection, ["It is paper."])
-    shown = text_of(page.get(f"/library/document-{document.pk}/edit/"))
-    assert 'name="picture"' not in shown
+    assert 'name="picture"' not in text_of(page.get(f"/library/document-{document.pk}/edit/"))
 
 
 def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> None:
@@ -107,8 +104,7 @@ def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> Non
 def test_a_language_is_edited_by_its_name_in_that_of_the_page(page: Client, talk: Video) -> None:
     german: Any = {"headers": {"Accept-Language": "de"}}
     address = f"/library/video-{talk.pk}/edit/"
-    shown = text_of(page.get(address, **german))
-    assert 'name="language" value="Englisch"' in shown
+    assert 'name="language" value="Englisch"' in text_of(page.get(address, **german))
     page.post(address, {"title": "New", "language": "Englisch"}, **german)
     assert Video.objects.get().edited == ["title"]
     page.post(address, {"title": "New", "language": "französisch"}, **german)
@@ -143,8 +139,7 @@ def test_several_titles_are_changed_in_one_list_and_all_or_none_are_saved(
     sent = {"item": chosen, "next": "/library/?q=x", **titles}
     refused = page.post("/library/rename/", sent | {f"title-{chosen[2]}": " "})
     assert refused.status_code == 422
-    assert "The title is empty." in text_of(refused)
-    assert 'value="Week 1"' in text_of(refused)
+    assert_shows(refused, "The title is empty.", 'value="Week 1"')
     faulty = re.search(
         r'The title is empty\..*?name="(title-\S+)"[^>]*>', text_of(refused), re.DOTALL
     )
@@ -186,8 +181,7 @@ def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
     elsewhere = text_of(page.get("/library/?tag=moss"))
     assert "2 items renamed." not in elsewhere, "nothing of it was renamed"
     assert str(way.attributes["action"]) in text_of(page.get("/library/"))
-    undone = text_of(page.post(str(way.attributes["action"]), follow=True))
-    assert "/library/undo/" not in undone
+    assert "/library/undo/" not in text_of(page.post(str(way.attributes["action"]), follow=True))
     assert set(Video.objects.values_list("title", flat=True)) == {"a", "b"}
 
 

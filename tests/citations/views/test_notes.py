@@ -58,8 +58,7 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     page.post(f"/notes/{note.uuid}/", {"title": "Week 4", "text": "Less"})
     note.refresh_from_db()
     assert (note.title, note.text) == ("Week 4", "Less")
-    html = text_of(page.get(f"/notes/{note.uuid}/delete/"))
-    assert "Delete “Week 4”?" in html
+    assert "Delete “Week 4”?" in text_of(page.get(f"/notes/{note.uuid}/delete/"))
     deleted = page.post(f"/notes/{note.uuid}/delete/")
     assert deleted["Location"] == f"/notes/?collection={collection.slug}"
     deletion = Deletion.objects.get()

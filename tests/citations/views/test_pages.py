@@ -17,7 +17,7 @@ from citations.models import Document, Level, Node, Source
 from citations.samples import TEXTBOOK
 from citations.views.search_form import PageParameters
 from tests.citations.documents.test_page_images import QUOTE, textbook
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_paper, make_source, make_video, replace_chunks
 from transcripts.models import Collection
 
@@ -109,10 +109,7 @@ def test_a_page_of_a_pdf_says_that_its_words_are_none(
 
 def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper: Source) -> None:
     response = page.get(address_of(paper), headers=HTMX)
-    html = text_of(response)
-    assert "<html" not in html
-    assert "data-page-view" in html
-    assert "Close" in html
+    assert_shows(response, "data-page-view", "Close", without=("<html",))
     assert response["Cache-Control"] == "private, no-store"
 
 
@@ -299,8 +296,7 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     for shown, link in ((html, hit), (listed, way)):
         assert re.search(re.escape(link) + r"[^>]* data-page-link", shown)
         assert 'id="page-dialog"' in shown
-    assert f'href="/sources/{paper.uuid}/"' in listed
-    assert f'href="/sources/{paper.uuid}/file/"' in listed
+    assert_shows(listed, f'href="/sources/{paper.uuid}/"', f'href="/sources/{paper.uuid}/file/"')
 
 
 # The reader
@@ -371,8 +367,7 @@ def test_a_table_that_goes_on_has_its_header_on_every_page(
         address = f"/sources/{source.uuid}/pages/{later.number}/?from={later.start + first}"
         html = text_of(page.get(f"{address}&to={later.start + first + 3}"))
         assert html.count(header) == html.count("<table>") == 1
-        assert f"<table>{header}<tbody><tr><td>" in html
-        assert '<mark class="quoted">0.' in html
+        assert_shows(html, f"<table>{header}<tbody><tr><td>", '<mark class="quoted">0.')
 
 
 def test_a_table_without_a_header_of_its_own_gets_none_of_another(
@@ -472,8 +467,7 @@ def test_the_contents_of_a_book_are_folded_by_chapter_and_come_after_its_guide(
     assert "Part 9.0" in html
     assert "Part 9.7" not in html  # comes when it is unfolded
     way = f"/sources/{guide.uuid}/contents/9/"
-    assert f'hx-get="{way}"' in html
-    assert f'<a href="{way}"' in html
+    assert_shows(html, f'hx-get="{way}"', f'<a href="{way}"')
     for headers in ({}, {"HX-Request": "true"}):
         within = text_of(page.get(way, headers=headers))
         assert "Part 9.7" in within
@@ -513,8 +507,7 @@ def test_a_page_that_lost_its_marks_says_why_and_how_they_come_back(
         assert said in html
         assert html.count(form) == forms
         html = text_of(viewer.get(address))
-        assert said in html
-        assert form not in html
+        assert_shows(html, said, without=(form,))
     assert page.post(f"/sources/{book.uuid}/index/").status_code == 302
     for address in (address_of(book, 2), passages):
         assert said not in text_of(page.get(address)), "it waits to be read again"

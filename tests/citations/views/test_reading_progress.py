@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.models import ReadingProgress, Source
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_paper, make_source, make_video
 from transcripts.models import Collection
 
@@ -32,9 +32,7 @@ def test_a_recording_goes_on_where_its_reader_was(page: Client, owner: User, tal
     assert "Continue at" not in text_of(page.get(address))
     response = page.post(f"/sources/{talk.uuid}/progress/", {"position": "151000"})
     assert response.status_code == 204
-    again = text_of(page.get(address))
-    assert 'href="?t=151s" data-seek="151000"' in again
-    assert "Continue at 2:31" in again
+    assert_shows(page.get(address), 'href="?t=151s" data-seek="151000"', "Continue at 2:31")
     assert place(owner) == 151_000
     assert "Continue at" not in text_of(page.get(f"{address}?t=150s"))
 
@@ -104,8 +102,7 @@ def test_a_source_is_marked_as_read_and_as_unread(page: Client, talk: Source) ->
     page.post(address, {"read": "1"})
     assert ReadingProgress.objects.get().is_finished
     assert "Mark as unread" in text_of(page.get(f"/videos/{talk.video_id}/"))
-    html = text_of(page.post(address, {"read": "0"}, follow=True))
-    assert "“Lecture 1” is unread." in html
+    assert "“Lecture 1” is unread." in text_of(page.post(address, {"read": "0"}, follow=True))
     assert not ReadingProgress.objects.exists()
 
 
@@ -133,8 +130,7 @@ def test_a_position_that_is_no_number_is_refused(page: Client, talk: Source, pos
 @pytest.mark.parametrize("view", ["cards", "table"])
 def test_the_library_shows_how_far_one_is(page: Client, talk: Source, view: str) -> None:
     page.post(f"/sources/{talk.uuid}/progress/", {"position": "150000"})
-    html = text_of(page.get(f"/library/?view={view}"))
-    assert 'value="50" aria-label="50 % read"' in html
+    assert 'value="50" aria-label="50 % read"' in text_of(page.get(f"/library/?view={view}"))
     page.post(f"/sources/{talk.uuid}/progress/", {"read": "1"})
     done = text_of(page.get(f"/library/?view={view}"))
     assert "% read" not in done

@@ -7,7 +7,7 @@ from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Note
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import caption_json, make_cues, make_source, make_video
 from transcripts.adding import storage
 from transcripts.models import Collection, Video
@@ -59,8 +59,7 @@ def panel(collection: Collection) -> Video:
 def test_a_speaker_is_chosen_and_only_their_paragraphs_are_shown_with_times(
     page: Client, panel: Video
 ) -> None:
-    chips = text_of(page.get(f"/videos/{panel.pk}/"))
-    assert 'href="?speaker=Ann' in chips
+    assert 'href="?speaker=Ann' in text_of(page.get(f"/videos/{panel.pk}/"))
     html = text_of(page.get(f"/videos/{panel.pk}/", {"speaker": "Ann", "t": "30s"}))
     transcript = html[html.index('id="transcript"') :]
     assert "4 paragraphs" in transcript
@@ -120,8 +119,7 @@ def test_a_speaker_gets_a_name_on_the_page_of_what_they_say(page: Client, panel:
     saved = page.post(f"/videos/{panel.pk}/speakers/", form, follow=True)
     assert saved.redirect_chain == [(f"/videos/{panel.pk}/?speaker=Bob+Dylan&lang=en", 302)]
     html = text_of(saved)
-    assert "“Bob” is now called “Bob Dylan”." in html
-    assert "Thank you." in html
+    assert_shows(html, "“Bob” is now called “Bob Dylan”.", "Thank you.")
 
 
 def test_a_name_that_cannot_be_stays_in_the_form_with_what_is_wrong(
@@ -147,11 +145,77 @@ def test_only_who_may_write_names_speakers(viewer: Client, stranger: Client, pan
     assert "Bob: Thank you." in str(panel.transcripts.get().cues)
 
 
-def test_a_recording_that_names_nobody_offers_no_speakers(page: Client, video: Video) -> None:
-    assert "?speaker=" not in text_of(page.get(f"/videos/{video.pk}/"))
-
-
 # Where it opens
+
+
+FORMS = "Other forms of these words are included"
+RARE = "A rare wordcounts more than a common one."
+CUT = '<mark class="quoted looked-for">count</mark><mark class="quoted">s'
+
+
+@pytest.mark.parametrize(
+    ("place", "shown", "hidden"),
+    [
+        ("", ["Point 0.", "?chunk=1"], ["Point 60.", "?speaker="]),
+        ("?t=15m7s", ['<p class="cue at" id="t905000"', "part 4 of 10"], []),
+        ("?t=90000", ['<p class="cue at" id="t2995000"'], []),
+        ("?t=soon", ["Point 0."], []),
+        ("chunks/1/?only=next", ['rel="next"'], ['rel="prev"', "<html"]),
+        ("?t=2400s&from=10&to=20", ['id="t2400000"'], ['<mark class="quoted']),
+    ],
+    ids=[
+        "the first part, which leads to the next",
+        "the line of a moment",
+        "the last line for a moment after the end",
+        "the beginning for a broken moment",
+        "the next part alone where the reader scrolls",
+        "the moment where characters far from it are of an earlier transcript",
+    ],
+)
+def test_a_recording_opens_at(
+    page: Client, video: Video, place: str, shown: list[str], hidden: list[str]
+) -> None:
+    headers = HTMX if place.startswith("chunks") else {}
+    assert_shows(page.get(f"/videos/{video.pk}/{place}", **headers), *shown, without=hidden)
+
+
+@pytest.mark.parametrize(
+    ("place", "words", "shown"),
+    [
+        ("?q=rare+count", RARE, ["1 of 1", CUT, '<p class="cue at" id="t5000"']),
+        ("?q=counting", RARE, ["1 of 1", FORMS]),
+        ("?t=8s&until=15s", RARE, []),
+        ("?t=0s&from=19&to=47&q=rare", "Today it isabout rare words", ["1 of 2"]),
+        ("?q=else", TALK[-1], ["0:20 long, with 1 matching sentence", 'matches" d="M750 0v20"']),
+        (
+            "?q=rare+words+zebra+welcome",
+            "Hello and welcome.",
+            ["No sentence has all 4 words; these have 2 of them."],
+        ),
+    ],
+    ids=[
+        "the first sentence with all words",
+        "a sentence with other forms of them, which is announced",
+        "the sentences that are said in a clip",
+        "the characters of a link, beside the words that are looked for",
+        "a match, which the strip shows",
+        "the first of the sentences with the most words, and how many these are",
+    ],
+)
+def test_a_place_marks(page: Client, talk: Video, place: str, words: str, shown: list[str]) -> None:
+    html = text_of(page.get(f"/videos/{talk.pk}/{place}"))
+    assert marked(html) == words
+    assert_shows(html, *shown, without=[] if "counting" in place else [FORMS])
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"), [("chunks/2/", "?chunk=2"), ("search/?q=error", "?q=error")]
+)
+def test_a_plain_browser_gets_the_page_of_a_part(
+    page: Client, video: Video, part: str, whole: str
+) -> None:
+    address = f"/videos/{video.pk}/"
+    assert page.get(f"{address}{part}")["Location"] == f"{address}{whole}"
 
 
 def test_an_earlier_part_is_opened_at_its_end(page: Client, video: Video) -> None:
@@ -178,19 +242,6 @@ def test_an_id_stands_below_the_title_where_it_tells_anything(
     assert [fact.text(strip=True) for fact in facts] == shown
 
 
-def test_a_video_opens_at_its_first_chunk_and_links_to_the_next(page: Client, video: Video) -> None:
-    html = text_of(page.get(f"/videos/{video.pk}/"))
-    assert "Point 0." in html
-    assert "Point 60." not in html
-    assert "?chunk=1" in html
-
-
-def test_a_video_opens_at_a_moment_with_its_line_marked(page: Client, video: Video) -> None:
-    html = text_of(page.get(f"/videos/{video.pk}/?t=15m7s"))
-    assert '<p class="cue at" id="t905000"' in html
-    assert "part 4 of 10" in html
-
-
 def test_a_whole_second_means_the_line_that_begins_within_it(
     page: Client, collection: Collection
 ) -> None:
@@ -204,14 +255,6 @@ def test_a_whole_second_means_the_line_that_begins_within_it(
     assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=59s"))
 
 
-def test_a_moment_after_the_end_opens_the_last_line(page: Client, video: Video) -> None:
-    assert '<p class="cue at" id="t2995000"' in text_of(page.get(f"/videos/{video.pk}/?t=90000"))
-
-
-def test_a_broken_moment_still_shows_the_video(page: Client, video: Video) -> None:
-    assert page.get(f"/videos/{video.pk}/?t=soon").status_code == 200
-
-
 @pytest.mark.parametrize(
     ("chunk", "status"),
     [("9", 200), ("10", 404), ("-1", 422), ("x", 422), ("9" * 30, 422), ("²", 422)],
@@ -220,22 +263,11 @@ def test_a_missing_chunk_is_an_error(page: Client, video: Video, chunk: str, sta
     assert page.get(f"/videos/{video.pk}/", {"chunk": chunk}).status_code == status
 
 
-def test_scrolling_loads_the_next_chunk(page: Client, video: Video) -> None:
-    html = text_of(page.get(f"/videos/{video.pk}/chunks/1/?only=next", **HTMX))
-    assert 'rel="next"' in html
-    assert 'rel="prev"' not in html
-    assert "<html" not in html
-
-
 def test_the_chunks_together_are_the_transcript(page: Client, video: Video) -> None:
     pages = [
         text_of(page.get(f"/videos/{video.pk}/chunks/{index}/", **HTMX)) for index in range(10)
     ]
     assert all(any(f"Point {number}." in page for page in pages) for number in range(600))
-
-
-def test_a_plain_browser_gets_the_page_of_a_chunk(page: Client, video: Video) -> None:
-    assert page.get(f"/videos/{video.pk}/chunks/2/")["Location"] == f"/videos/{video.pk}/?chunk=2"
 
 
 def test_a_video_without_a_transcript_points_to_its_job(
@@ -275,16 +307,6 @@ def test_a_player_is_offered_for_youtube_only_and_nothing_of_it_is_loaded(
 # Find
 
 
-def test_a_search_opens_the_first_sentence_with_all_words_and_marks_it(
-    page: Client, talk: Video
-) -> None:
-    html = text_of(page.get(f"/videos/{talk.pk}/?q=rare+count"))
-    assert marked(html) == "A rare wordcounts more than a common one."
-    assert '<mark class="quoted looked-for">count</mark><mark class="quoted">s' in html
-    assert "1 of 1" in html
-    assert '<p class="cue at" id="t5000"' in html
-
-
 def test_matches_are_listed_in_order_of_time_with_the_next_and_the_previous(
     page: Client, video: Video
 ) -> None:
@@ -298,33 +320,11 @@ def test_matches_are_listed_in_order_of_time_with_the_next_and_the_previous(
         assert re.search(rf'href="\?q=gradient&amp;n={number}"[^>]*aria-label="{name} match"', html)
 
 
-def test_the_strip_shows_where_the_matches_are(page: Client, talk: Video) -> None:
-    html = text_of(page.get(f"/videos/{talk.pk}/?q=else"))
-    assert 'class="strip-matches" d="M750 0v20"' in html
-    assert "0:20 long, with 1 matching sentence" in html
-
-
-def test_a_search_without_a_sentence_of_all_words_says_how_many_there_are(
-    page: Client, talk: Video
-) -> None:
-    html = text_of(page.get(f"/videos/{talk.pk}/?q=rare+words+zebra+welcome"))
-    assert "No sentence has all 4 words; these have 2 of them." in html
-
-
-def test_other_forms_of_the_words_are_announced_where_they_count(page: Client, talk: Video) -> None:
-    note = "Other forms of these words are included"
-    assert note not in text_of(page.get(f"/videos/{talk.pk}/?q=count"))
-    html = text_of(page.get(f"/videos/{talk.pk}/?q=counting"))
-    assert note in html
-    assert "1 of 1" in html
-
-
 def test_find_goes_on_from_where_the_reader_is(page: Client, video: Video) -> None:
     response = page.get(f"/videos/{video.pk}/search/?q=gradient&near=1000000", **HTMX)
     assert "34 of 100" in text_of(response)
     assert response["HX-Replace-Url"] == f"/videos/{video.pk}/?q=gradient&t=1005s&n=34"
-    assert 'id="chunk-3"' in text_of(response)
-    assert "<html" not in text_of(response)
+    assert_shows(response, 'id="chunk-3"', without=("<html",))
 
 
 def test_hostile_text_and_queries_are_escaped(page: Client, collection: Collection) -> None:
@@ -345,12 +345,6 @@ def test_a_search_in_vain_says_so_and_marks_nothing(page: Client, video: Video) 
     assert 'id="chunk-3"' in html  # where the reader was
 
 
-def test_a_plain_browser_gets_the_page_of_a_search(page: Client, video: Video) -> None:
-    assert page.get(f"/videos/{video.pk}/search/?q=error")["Location"] == (
-        f"/videos/{video.pk}/?q=error"
-    )
-
-
 def test_a_recording_without_a_player_offers_to_add_its_file_in_the_place_of_one(
     page: Client, viewer: Client, talk: Video
 ) -> None:
@@ -365,29 +359,6 @@ def test_a_recording_without_a_player_offers_to_add_its_file_in_the_place_of_one
 
 
 # Landing on the words
-
-
-def test_a_link_to_characters_marks_them_beside_the_words_that_were_looked_for(
-    page: Client, talk: Video
-) -> None:
-    first = " ".join(TALK).index("Today")
-    address = f"/videos/{talk.pk}/?t=0s&from={first}&to={first + 28}&q=rare"
-    html = text_of(page.get(address))
-    assert marked(html) == "Today it isabout rare words"
-    assert "1 of 2" in html
-
-
-def test_characters_far_from_the_moment_are_of_an_earlier_transcript(
-    page: Client, video: Video
-) -> None:
-    html = text_of(page.get(f"/videos/{video.pk}/?t=2400s&from=10&to=20"))
-    assert marked(html) == ""
-    assert 'id="t2400000"' in html
-
-
-def test_a_clip_marks_the_sentences_that_are_said_in_it(page: Client, talk: Video) -> None:
-    html = text_of(page.get(f"/videos/{talk.pk}/?t=8s&until=15s"))
-    assert marked(html) == "A rare wordcounts more than a common one."
 
 
 def test_a_copied_link_marks_its_words_also_after_new_captions(page: Client, talk: Video) -> None:
@@ -496,14 +467,11 @@ def test_chapters_are_shown_with_their_length_and_what_they_are_about(
 
 
 def test_the_view_of_chapters_has_their_list_once(page: Client, talk: Video) -> None:
+    assert "It has no chapters" in text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
     Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
     for view in ("captions", "chapters"):
         html = text_of(page.get(f"/videos/{talk.pk}/?view={view}"))
         assert html.count("Something else") - html.count('chapter-title wrap">Something') == 1
-
-
-def test_without_chapters_the_view_leads_to_the_paragraphs(page: Client, talk: Video) -> None:
-    assert "It has no chapters" in text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
 
 
 # Beside it

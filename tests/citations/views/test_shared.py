@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_video
 from transcripts.models import Collection, Job
 
@@ -24,9 +24,7 @@ WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 def test_the_form_is_filled_with_what_is_shared_and_nothing_is_added(
     page: Client, collection: Collection, shared: dict[str, str]
 ) -> None:
-    html = text_of(page.get(f"/add/?{urlencode(shared)}"))
-    assert f">{WATCH}</textarea>" in html
-    assert "A talk" in html
+    assert_shows(page.get(f"/add/?{urlencode(shared)}"), f">{WATCH}</textarea>", "A talk")
     assert not Job.objects.exists()
 
 
@@ -58,8 +56,7 @@ def test_a_video_that_is_there_is_named_to_those_who_may_see_it(
 ) -> None:
     video = make_video(collection, title="Known talk", youtube_id="dQw4w9WgXcQ")
     address = f"/add/?{urlencode({'url': WATCH})}"
-    html = text_of(page.get(address))
-    assert f'href="/videos/{video.pk}/"' in html
+    assert f'href="/videos/{video.pk}/"' in text_of(page.get(address))
     assert "Known talk" not in text_of(stranger.get(address))
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from citations.models import Answer, Citation, Conversation, SharedLink, Source
-from tests.html import text_of
+from tests.html import assert_shows, text_of
 from tests.makers import make_paper, make_user
 from transcripts.models import Collection, Role
 
@@ -79,9 +79,7 @@ def test_who_does_not_own_the_collection_neither_sees_nor_revokes_links_of_other
 
 def test_an_expired_link_is_listed_and_renewed_or_deleted(source: Source, editor: User) -> None:
     link, browser = make_link(editor, days=-1, source=source, page=1), signed_in(editor)
-    html = text_of(browser.get(LIST))
-    assert "Expired" in html
-    assert "Nothing is shared" not in html
+    assert_shows(browser.get(LIST), "Expired", without=("Nothing is shared",))
     assert Client().get(link.path).status_code == 404
     browser.post(f"{LIST}{link.uuid}/renew/")
     assert Client().get(link.path).status_code == 200

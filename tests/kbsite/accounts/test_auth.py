@@ -57,9 +57,7 @@ def test_a_token_reaches_no_further_than_its_user_nor_than_its_own_collections(
     assert not caller_of_token(elsewhere).scope.readable
 
 
-def test_a_limited_token_does_not_widen_when_its_collection_goes(
-    collection: Collection, other: Collection
-) -> None:
+def test_a_limited_token_does_not_widen_when_its_collection_goes(other: Collection) -> None:
     user = make_user("root", is_superuser=True)
     _, text = ApiToken.issue(user, name="one shelf", collections=(other,))
     other.delete()

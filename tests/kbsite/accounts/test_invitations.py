@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
-from tests.makers import make_user
+from tests.makers import make_user, signed_in
 from transcripts.models import AuditEntry, Collection, Membership, Role
 
 LINK = re.compile(r"http://testserver(/sign-in/[\w-]+/\?invitation=[\w%-]+)")
@@ -20,9 +20,7 @@ def admin(collection: Collection) -> Client:
     """Sign in as an owner who may add users."""
     boss = make_user("boss", collection=collection, role=Role.OWNER)
     User.objects.filter(pk=boss.pk).update(is_superuser=True)
-    client = Client()
-    client.force_login(boss)
-    return client
+    return signed_in(boss)
 
 
 def invite(client: Client, shelf: Collection, name: str, role: str = "viewer") -> tuple[int, str]:
@@ -161,8 +159,7 @@ def test_only_owners_of_the_collection_invite(
 ) -> None:
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     member = make_user("eve", collection=collection if role else elsewhere, role=role or Role.OWNER)
-    client = Client()
-    client.force_login(member)
+    client = signed_in(member)
     assert invite(client, collection, "anna")[0] == status
     assert not User.objects.filter(username="anna").exists()
 
@@ -196,8 +193,7 @@ def test_nobody_gets_a_link_into_an_account_that_is_in_use_or_reaches_further(
     assert again(admin, collection, bob)[0] == 409
     owner = make_user("olga", collection=collection, role=Role.OWNER)
     owner.user_permissions.add(Permission.objects.get(codename="add_user"))
-    client = Client()
-    client.force_login(owner)
+    client = signed_in(owner)
     assert invite(client, collection, "anna")[0] == 200
     anna = User.objects.get(username="anna")
     assert again(client, collection, anna)[0] == 200

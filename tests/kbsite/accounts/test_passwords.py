@@ -1,6 +1,5 @@
 """A person who was invited chooses a password, by a link that works once."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -9,10 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
 from tests.html import text_of
-from tests.makers import make_user
+from tests.makers import make_user, signed_in
 from transcripts.models import AuditEntry
 
 PAGE = "/account/password/"
@@ -20,13 +18,6 @@ PHRASE = "a kettle that sings in spring"
 CHOSEN = {"new_password1": PHRASE, "new_password2": PHRASE}
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_tries_yet() -> Iterator[None]:
-    rate_limits.forget()
-    yield
-    rate_limits.forget()
 
 
 @pytest.fixture
@@ -52,7 +43,7 @@ def signs_in(name: str, password: str) -> bool:
     return who(client) is not None
 
 
-def test_the_link_leads_to_a_password_and_the_password_signs_in(anna: User, path: str) -> None:
+def test_the_link_leads_to_a_password_and_the_password_signs_in(path: str) -> None:
     client = Client()
     response = client.get(path, follow=True)
     assert "Choose a password" in text_of(response)
@@ -107,8 +98,7 @@ def test_who_is_signed_in_as_somebody_else_keeps_that_password(anna: User, path:
     bob = make_user("bob")
     bob.set_password("the old words of bob")
     bob.save()
-    client = Client()
-    client.force_login(bob)
+    client = signed_in(bob)
     client.get(path)
     assert who(client) == str(anna.pk)  # the link is hers
     client.post(PAGE, CHOSEN)
@@ -125,8 +115,7 @@ def test_who_is_signed_in_as_somebody_else_keeps_that_password(anna: User, path:
 def test_the_old_password_is_needed_and_cannot_be_guessed(anna: User) -> None:
     anna.set_password("the old words of anna")
     anna.save()
-    client = Client()
-    client.force_login(anna)
+    client = signed_in(anna)
     changed = {"new_password1": "other words of anna", "new_password2": "other words of anna"}
     answer = client.post(PAGE, {"old_password": "the old words of anna", **changed})
     assert answer["Location"] == "/library/"
@@ -139,14 +128,13 @@ def test_the_old_password_is_needed_and_cannot_be_guessed(anna: User) -> None:
 
 def test_an_account_of_the_provider_gets_no_password_here(anna: User) -> None:
     SocialAccount.objects.create(user=anna, provider="team", uid="7")
-    client = Client()
-    client.force_login(anna)
+    client = signed_in(anna)
     assert client.post(PAGE, CHOSEN).status_code == 403
     anna.refresh_from_db()
     assert not anna.has_usable_password()
 
 
-def test_only_pages_of_this_site_come_next(anna: User, path: str) -> None:
+def test_only_pages_of_this_site_come_next(path: str) -> None:
     client = Client()
     client.get(path)
     assert 'href="/library/">Not now' in text_of(client.get(f"{PAGE}?next=https://evil.example/"))

@@ -1,7 +1,7 @@
 """However somebody signs in, only failures count, and nobody is locked out for long."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from kbsite.accounts import sign_in as throttle
 from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
 from tests.instance import redis_server
-from tests.makers import make_user
+from tests.makers import make_user, signed_in
 from transcripts.core.errors import Throttled
 
 PASSWORD = "correct horse battery"  # of everybody whom make_user makes
@@ -24,12 +24,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def no_tries_yet(settings: Any) -> Iterator[None]:
+def quick_hash(settings: Any) -> None:
     # Hundreds of passwords are checked here; the usual hash takes a third of a second.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    rate_limits.forget()
-    yield
-    rate_limits.forget()
 
 
 @pytest.fixture
@@ -225,8 +222,7 @@ def test_the_admin_is_reached_by_the_sign_in_page() -> None:
 
 
 def test_who_may_not_see_the_admin_is_told_so_and_asked_for_no_other_password(ada: User) -> None:
-    browser = Client()
-    browser.force_login(ada)
+    browser = signed_in(ada)
     answer = browser.post("/admin/", {"username": "boss", "password": "guess"}, follow=True)
     assert answer.status_code == 403
     assert 'type="password"' not in answer.content.decode()

@@ -46,13 +46,8 @@ def gold(library: Collection, tmp_path: Path) -> Path:
 
 def mark(library: Collection, query: str, ordinal: int, *, name: str = "ada") -> None:
     reach = Scope(readable=frozenset({library.pk}))
-    judgments.mark(
-        reach,
-        make_user(name),
-        query,
-        Chunk.objects.get(source__video__key="lec", ordinal=ordinal).pk,
-        right=True,
-    )
+    chunk = Chunk.objects.get(source__video__key="lec", ordinal=ordinal)
+    judgments.mark(reach, make_user(name), query, chunk.pk, right=True)
 
 
 def with_reranker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
@@ -64,9 +59,7 @@ def with_reranker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 def test_a_table_shows_how_good_each_way_to_search_is(kb: Kb, gold: Path) -> None:
     ran = kb("eval", gold)
-    assert "words" in ran.out
-    assert "nDCG@10" in ran.out
-    assert "1.000" in ran.out
+    assert all(part in ran.out for part in ("words", "nDCG@10", "1.000"))
     assert "1 questions; 1 more have no answer" in ran.err
 
 
@@ -91,10 +84,8 @@ def test_bad_lines_are_listed_and_the_others_measured(
 
 
 def test_only_the_modes_that_are_named_are_measured(kb: Kb, gold: Path) -> None:
-    assert [
-        row["approach"]
-        for row in kb("eval", gold, "--mode", "both", "--json").json["reports"][0]["rows"]
-    ] == ["both"]
+    (report,) = kb("eval", gold, "--mode", "both", "--json").json["reports"]
+    assert [row["approach"] for row in report["rows"]] == ["both"]
 
 
 def test_marked_hits_are_measured_of_all_or_of_one_user(
@@ -108,8 +99,7 @@ def test_marked_hits_are_measured_of_all_or_of_one_user(
 
 
 def test_what_to_measure_with_has_to_be_said_once(kb: Kb, gold: Path) -> None:
-    assert "--marked" in kb("eval", code=2).err
-    kb("eval", gold, "--marked", code=2)
+    assert "--marked" in kb("eval", gold, "--marked", code=2).err
 
 
 def test_a_kept_measurement_is_compared_and_a_loss_fails(
@@ -130,16 +120,12 @@ def test_a_setting_that_loses_the_marked_hits_is_refused(
     with_reranker(monkeypatch, settings)
     settings.RERANKER = "backwards"
     mark(library, "entropy", 1)
-    better = kb(
-        "eval", "--marked", "--mode", "both+rerank", "--with", "RERANKER=none", "--json"
-    ).json
+    measured = ("eval", "--marked", "--mode", "both+rerank", "--with")
+    better = kb(*measured, "RERANKER=none", "--json").json
     assert [change["loses"] for change in better["changes"]] == [False]
     assert settings.RERANKER == "backwards"
     settings.RERANKER = "none"
-    refused = kb(
-        "eval", "--marked", "--mode", "both+rerank", "--with", "reranker=backwards", code=5
-    )
-    assert "This loses" in refused.err
+    assert "This loses" in kb(*measured, "reranker=backwards", code=5).err
     assert settings.RERANKER == "none"
 
 
@@ -216,7 +202,5 @@ def test_files_that_cannot_be_used_are_refused_with_the_reason(
     assert "Line 1" in kb("eval", bad, code=2).err
     kb("eval", tmp_path / "missing.jsonl", code=2)
     assert "no measurement" in kb("eval", gold, "--against", bad, code=2).err
-    assert (
-        "cannot be written"
-        in kb("eval", gold, "--save", tmp_path / "no" / "where.json", code=2).err
-    )
+    nowhere = kb("eval", gold, "--save", tmp_path / "no" / "where.json", code=2)
+    assert "cannot be written" in nowhere.err

@@ -44,11 +44,6 @@ def test_highlights_are_those_of_a_user(kb: Kb, library: Collection) -> None:
     keep(make_user("ada", collection=library), library)
     assert kb("highlights", "--json").json["total"] == 0
     assert kb("highlights", "--user", "ada", "--json").json["total"] == 1
-    assert "no user" in kb("highlights", "--user", "nobody", code=3).err
-
-
-def test_an_export_of_nothing_says_what_can_be_named(kb: Kb, library: Collection) -> None:
-    assert "Name a recording" in kb("export", code=2).err
 
 
 def test_everything_is_written_into_one_file(kb: Kb, library: Collection, tmp_path: Path) -> None:

@@ -87,10 +87,6 @@ def test_a_job_that_waits_says_how_many_are_before_it(kb: Kb, library: Collectio
     assert [job["jobs_before"] for job in kb("jobs", "--json").json["jobs"]] == [1, 0]
 
 
-def test_an_unknown_job_ends_with_code_3(kb: Kb) -> None:
-    kb("jobs", "retry", 999_999, code=3)
-
-
 def test_a_retry_can_be_waited_for(kb: Kb, failed: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     with YouTubeStandIn() as standin:
         for name, value in standin.environment().items():
@@ -112,8 +108,3 @@ def test_sync_asks_for_all_lists_or_for_one(
     ]
     assert {job["target"] for job in kb("sync", "--json").json["jobs"]} == {PLAYLIST, "@standin"}
     assert Job.objects.count() == 2
-
-
-def test_sync_of_nothing_ends_with_code_3(kb: Kb) -> None:
-    kb("sync", code=3)
-    kb("sync", "no such list", code=3)

@@ -1,23 +1,33 @@
-"""list, show, export, collections, delete, demo."""
+"""list, show, export, sources, collections, delete, demo."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from citations.ingest import discovery
-from citations.models import Document, Source
+from citations.models import Document, EmbeddingSpace, Source
+from citations.providers import weights
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_cues, make_paper, make_source, make_video
+from tests.makers import make_cues, make_paper, make_source, make_two_talks, make_video
 from transcripts import captions
 from transcripts.models import Collection, Video
 
 
-def test_the_list_names_what_is_there(kb: Kb, library: Collection) -> None:
-    make_video(library, key="lecture-1", title="On networks")
-    result = kb("list")
-    assert "lecture-1" in result.out
-    assert "On networks" in result.out
+def read(kb: Kb, *options: object) -> Any:
+    """Read the recording "talk"."""
+    return kb("show", "talk", *options, "--json").json["reading"]
+
+
+# Lists
+
+
+def test_the_list_names_what_is_there_and_a_title_is_no_markup(kb: Kb, library: Collection) -> None:
+    make_video(library, key="lecture-1", title="[bold]Arrays[/bold] a[0]")
+    output = kb("list").out
+    assert "lecture-1" in output
+    assert "[bold]Arrays[/bold] a[0]" in output
 
 
 def test_lists_call_a_collection_by_its_name_and_json_by_its_id(
@@ -31,13 +41,12 @@ def test_lists_call_a_collection_by_its_name_and_json_by_its_id(
 
 
 def test_sources_are_called_what_pages_call_them(kb: Kb, library: Collection) -> None:
-    silent, playing = (make_video(library, key=key) for key in ("one", "two"))
-    Video.objects.filter(pk=playing.pk).update(youtube_id="dQw4w9WgXcQ")
-    for video in (silent, playing):
-        make_source(video)
+    for key in ("one", "two"):
+        make_source(make_video(library, key=key))
+    Video.objects.filter(key="two").update(youtube_id="dQw4w9WgXcQ")
     lines = kb("sources").out.splitlines()[1:]
-    assert sorted("recording" in line for line in lines) == [False, True]
-    assert sorted("transcript" in line for line in lines) == [False, True]
+    for name in ("recording", "transcript"):
+        assert sorted(name in line for line in lines) == [False, True]
     kinds = [source["kind"] for source in kb("sources", "--json").json["sources"]]
     assert kinds == ["video", "video"]
 
@@ -55,8 +64,7 @@ def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
 def test_the_list_says_how_far_each_video_is_indexed(kb: Kb, library: Collection) -> None:
     source = make_source(make_video(library, key="a"), state="words")
     make_video(library, key="b")
-    output = kb("list").out
-    assert output.count("found by words") == 1
+    assert kb("list").out.count("found by words") == 1
     rows = {video["id"]: video["sources"] for video in kb("list", "--json").json["videos"]}
     assert rows == {"a": [{"id": str(source.uuid), "language": "en", "state": "words"}], "b": []}
 
@@ -90,27 +98,61 @@ def test_an_unknown_video_is_not_there_but_those_with_the_words_are_named(
     assert "add this one first" in kb("export", "moss", code=3).err
 
 
-@pytest.mark.parametrize("command", [("talk",), ("--highlights", "obsidian"), ("--everything",)])
-def test_an_export_that_cannot_be_written_says_so(
-    kb: Kb, library: Collection, owner: User, tmp_path: Path, command: tuple[str, ...]
+# Sources
+
+
+def test_sources_are_listed_with_how_far_they_are(kb: Kb, library: Collection) -> None:
+    make_two_talks(library)
+    waiting = make_source(make_video(library, key="new", title="New talk"), state="pending")
+    failed = make_source(make_video(library, key="bad", title="Bad talk"), state="failed")
+    Source.objects.filter(pk=failed.pk).update(error="Its text is gone.", hint="Add it again.")
+    page = kb("sources", "--json").json
+    titles = [source["title"] for source in page["sources"]]
+    assert titles == ["Bad talk", "New talk", "Baking", "Learning"]
+    assert (page["total"], page["next"]) == (4, None)
+    assert page["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
+    result = kb("sources")
+    assert str(waiting.uuid) in result.out
+    assert "found by words and meaning" in result.out
+    assert "1 of 4 are still being indexed" in result.err
+    assert "Its text is gone. Add it again." in result.err
+
+
+def test_sources_that_the_model_does_not_help_to_find_are_found_by_words_alone(
+    kb: Kb, library: Collection
 ) -> None:
-    make_video(library, key="talk", cues=make_cues(3))
-    missing = kb("export", *command, "-o", tmp_path / "none" / "file", code=2).err
-    assert "cannot be written: No such file or directory." in missing
-    assert "Name a file in a folder that is there." in missing
-    assert "Is a directory" in kb("export", *command, "-o", tmp_path, code=2).err
+    make_source(make_video(library, key="talk"), state="ready")
+    EmbeddingSpace.objects.all().delete()
+    about = {"provider": "local", "model": weights.MINILM, "dimensions": 384}
+    EmbeddingSpace.objects.create(**about, state="active")
+    for command in ("list", "sources"):
+        assert "migrate-embeddings" not in kb(command).err
+    Source.objects.update(language="de")
+    for command in ("list", "sources"):
+        result = kb(command)
+        assert "found by words alone" in result.out
+        assert "kb db migrate-embeddings --to e5-small" in result.err
 
 
-def test_a_title_with_brackets_is_no_markup(kb: Kb, library: Collection) -> None:
-    make_video(library, key="a", title="[bold]Arrays[/bold] a[0]")
-    assert "[bold]Arrays[/bold] a[0]" in kb("list").out
+def test_sources_are_narrowed_and_paged(kb: Kb, library: Collection) -> None:
+    make_two_talks(library)
+    (source,) = kb("sources", "bak", "--json").json["sources"]
+    assert source["title"] == "Baking"
+    for option in (("--state", "failed"), ("--kind", "pdf")):
+        assert kb("sources", *option, "--json").json["total"] == 0
+    page = kb("sources", "--limit", 1, "--json").json
+    assert (len(page["sources"]), page["next"]) == (1, 1)
+    assert "--offset 1" in kb("sources", "--limit", 1).err
+    assert "no state" in kb("sources", "--state", "half", code=2).err
+
+
+# Transcripts
 
 
 def test_a_short_transcript_is_shown_whole(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(3))
-    read = kb("show", "talk", "--json").json["reading"]
-    assert read["mode"] == "full"
-    assert read["text"].endswith("Point 2.")
+    whole = read(kb)
+    assert (whole["mode"], whole["text"].endswith("Point 2.")) == ("full", True)
     assert "Point 2." in kb("show", "talk").out
 
 
@@ -124,85 +166,66 @@ def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(
     assert "Point 1999." in kb("show", "talk", "--full").out
 
 
-def test_a_chunk_tells_its_neighbours(kb: Kb, library: Collection) -> None:
+def test_a_chunk_tells_its_neighbours_and_one_that_is_not_there_the_valid_ones(
+    kb: Kb, library: Collection
+) -> None:
     make_video(library, key="talk", cues=make_cues(180))
-    chunk = kb("show", "talk", "--chunk", 1, "--json").json["reading"]["chunk"]
-    assert (chunk["index"], chunk["count"], chunk["previous"], chunk["next"], chunk["start"]) == (
-        1,
-        3,
-        0,
-        2,
-        300,
-    )
+    chunk = read(kb, "--chunk", 1)["chunk"]
+    assert (chunk["index"], chunk["count"], chunk["start"]) == (1, 3, 300)
+    assert (chunk["previous"], chunk["next"]) == (0, 2)
+    failed = kb("show", "talk", "--chunk", 9, code=3)
+    assert ("0 to 2" in failed.err, failed.out) == (True, "")
 
 
 def test_a_range_is_given_by_the_clock_or_in_seconds(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk", cues=make_cues(900))
-    by_clock = kb("show", "talk", "--start", "1:02:00", "--end", "1:02:10", "--json").json[
-        "reading"
-    ]
-    again = kb("show", "talk", "--start", 3720, "--end", "1h2m10s", "--json").json["reading"]
-    assert by_clock == again
+    by_clock = read(kb, "--start", "1:02:00", "--end", "1:02:10")
+    assert by_clock == read(kb, "--start", 3720, "--end", "1h2m10s")
     assert (by_clock["mode"], by_clock["start"], by_clock["end"]) == ("range", 3720, 3730)
 
 
-def test_a_chunk_that_is_not_there_ends_with_code_3_and_the_valid_ones(
-    kb: Kb, library: Collection
+@pytest.mark.parametrize("form", ["vtt", "srt", "json"])
+def test_an_export_can_be_read_again(kb: Kb, library: Collection, form: str) -> None:
+    make_video(library, key="talk", cues=make_cues(5))
+    exported = kb("export", "talk", "--format", form).out.encode()
+    again = captions.parse(exported, name=f"talk.{form}").cues
+    times = [(cue.start, cue.end, cue.text) for cue in again]
+    assert times == [(cue.start, cue.end, cue.text) for cue in make_cues(5)]
+
+
+@pytest.mark.parametrize("command", [("talk",), ("--highlights", "obsidian"), ("--everything",)])
+def test_an_export_that_cannot_be_written_says_so(
+    kb: Kb, library: Collection, owner: User, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    make_video(library, key="talk", cues=make_cues(180))
-    failed = kb("show", "talk", "--chunk", 9, code=3)
-    assert "0 to 2" in failed.err
-    assert not failed.out
+    make_video(library, key="talk", cues=make_cues(3))
+    missing = kb("export", *command, "-o", tmp_path / "none" / "file", code=2).err
+    assert "cannot be written: No such file or directory." in missing
+    assert "Name a file in a folder that is there." in missing
+    assert "Is a directory" in kb("export", *command, "-o", tmp_path, code=2).err
 
 
-def test_an_unknown_video_ends_with_code_3_and_a_hint(kb: Kb) -> None:
-    failed = kb("show", "nothing", code=3)
-    assert "nothing" in failed.err
-    assert "Traceback" not in failed.err
+# Deletions
 
 
-def test_a_time_that_is_none_ends_with_code_2(kb: Kb) -> None:
-    assert "not a time" in kb("show", "talk", "--start", "soon", code=2).err
-
-
-def test_an_export_can_be_read_again(kb: Kb, library: Collection) -> None:
-    cues = make_cues(5)
-    make_video(library, key="talk", cues=cues)
-    for form in ("vtt", "srt", "json"):
-        again = captions.parse(
-            kb("export", "talk", "--format", form).out.encode(), name=f"talk.{form}"
-        )
-        assert [(cue.start, cue.end, cue.text) for cue in again.cues] == [
-            (cue.start, cue.end, cue.text) for cue in cues
-        ]
-
-
-def test_a_video_is_deleted_only_after_a_yes(kb: Kb, library: Collection) -> None:
+@pytest.mark.parametrize(
+    ("options", "answer", "code"),
+    [((), "n\n", 1), ((), "", 1), ((), "y\n", 0), (("--yes",), "", 0)],
+    ids=["no", "that nobody can give", "yes", "given before"],
+)
+def test_a_video_is_deleted_after_a_yes_and_the_answer_is(
+    kb: Kb, library: Collection, options: tuple[str, ...], answer: str, code: int
+) -> None:
     make_video(library, key="talk")
-    refused = kb("delete", "talk", stdin="n\n", code=1)
-    assert "1 transcript" in refused.err
-    assert Video.objects.count() == 1
-    kb("delete", "talk", stdin="y\n")
-    assert Video.objects.count() == 0
+    ran = kb("delete", "talk", *options, stdin=answer, code=code)
+    assert ("with 1 transcript?" in ran.err) is not bool(options)
+    assert Video.objects.count() == code
 
 
 def test_a_video_is_deleted_by_the_id_of_its_source_too(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk")
     discovery.adopt()
-    kb("delete", Source.objects.get().uuid, "--yes")
-    assert Video.objects.count() == 0
-
-
-def test_a_deletion_that_nobody_can_confirm_does_not_happen(kb: Kb, library: Collection) -> None:
-    make_video(library, key="talk")
-    kb("delete", "talk", stdin="", code=1)
-    assert Video.objects.count() == 1
-
-
-def test_yes_deletes_without_asking(kb: Kb, library: Collection) -> None:
-    make_video(library, key="talk")
-    assert kb("delete", "talk", "--yes", "--json").json == {"deleted": "talk"}
-    assert not Video.objects.exists()
+    deleted = kb("delete", Source.objects.get().uuid, "--yes", "--json").json
+    assert (deleted, Video.objects.count()) == ({"deleted": "talk"}, 0)
 
 
 def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) -> None:
@@ -221,30 +244,18 @@ def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) ->
     assert "with nothing in it?" in kb("collections", "delete", "empty", stdin="n\n", code=1).err
 
 
-def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
-    kb("collections", "add", "Talks")
-    kb("collections", "add", "Talks", code=5)
+# The demonstration
 
 
-def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
+def test_the_demo_reads_pages_and_finds_and_can_be_repeated(kb: Kb) -> None:
     body = kb("demo", "--json").json
     assert list(body) == ["reading", "page", "hits", "lecture"]
     assert body["reading"]["reading"]["text"].startswith("Hello, and welcome.")
-    assert body["page"]["reading"]["chunk"]["index"] == 1
-    assert body["page"]["reading"]["chunk"]["count"] >= 3
-    assert len(body["hits"]) == 3
-    assert all(
-        set(hit) == {"text", "start", "end", "score", "spans", "timestamp_link"}
-        for hit in body["hits"]
-    )
+    chunk = body["page"]["reading"]["chunk"]
+    assert (chunk["index"], chunk["count"] >= 3, len(body["hits"])) == (1, True, 3)
+    for hit in body["hits"]:
+        assert set(hit) == {"text", "start", "end", "score", "spans", "timestamp_link"}
     assert "a rare word should count more" in body["hits"][0]["text"]
-
-
-def test_the_demo_can_be_repeated(kb: Kb) -> None:
-    assert kb("demo", "--json").json == kb("demo", "--json").json
+    assert kb("demo", "--json").json == body
     assert Video.objects.count() == 3
     assert "$ kb search" in kb("demo").out
-
-
-def test_an_absurd_offset_is_refused_and_not_given_to_the_database(kb: Kb) -> None:
-    kb("list", "--offset", str(10**24), code=2)

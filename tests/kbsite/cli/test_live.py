@@ -37,23 +37,15 @@ def textbook(library: Collection) -> Source:
     source = make_document(library, [PASSAGE], title="Textbook")
     source.chunks.update(page=7)
     space = vector_space.claim()
-    list(
-        vector_store.make(
-            space,
-            vector_space.embedder_of(space),
-            vector_store.in_batches(vector_store.missing(space, source=source.pk)),
-        )
-    )
+    missing = vector_store.in_batches(vector_store.missing(space, source=source.pk))
+    list(vector_store.make(space, vector_space.embedder_of(space), missing))
     return source
 
 
 def begin(library: Collection, **about: Any) -> LectureSession:
-    return sessions.start(
-        Scope(readable=frozenset({library.pk}), writable=frozenset({library.pk})),
-        None,
-        collection=library,
-        **about,
-    )
+    reach = frozenset({library.pk})
+    scope = Scope(readable=reach, writable=reach)
+    return sessions.start(scope, None, collection=library, **about)
 
 
 def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
@@ -68,26 +60,12 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     session = LectureSession.objects.get()
     assert (session.title, session.ended_at is not None) == ("My lecture", True)
     assert set(Window.objects.values_list("outcome", flat=True)) == {WindowOutcome.CITED}
-    again = kb(
-        "live", "--lecture", str(session.uuid)[:8], "--json"
-    ).json  # it has ended: its figures are shown
+    # It has ended: its figures are shown.
+    again = kb("live", "--lecture", str(session.uuid)[:8], "--json").json
     assert again["statistics"]["cited"] == 1.0
     assert again["lecture"]["state"] == "ended"
-    assert again["cited"][0].keys() >= {
-        "window_index",
-        "rank",
-        "document_name",
-        "page_number",
-        "snippet",
-        "relevance_score",
-    }
-
-
-@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["no-such-video"], 3)])
-def test_what_cannot_be_replayed_is_said(
-    kb: Kb, library: Collection, arguments: list[str], code: int
-) -> None:
-    assert "Error: " in kb("live", *arguments, code=code).err
+    names = {"window_index", "rank", "document_name", "page_number", "snippet", "relevance_score"}
+    assert again["cited"][0].keys() >= names
 
 
 def test_a_lecture_goes_on_with_its_own_video_alone(
@@ -121,18 +99,13 @@ def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> N
     speech.end(session)
     assert "ended" in kb("lectures").out
     (lecture,) = kb("lectures", "--json").json
-    assert (lecture["title"], lecture["windows"], lecture["citations"], lecture["collection"]) == (
-        "Heat",
-        1,
-        0,
-        "library",
-    )
+    assert (lecture["title"], lecture["collection"]) == ("Heat", "library")
+    assert (lecture["windows"], lecture["citations"]) == (1, 0)
     assert str(session.uuid) in kb("lectures").out
     assert kb("lectures", "figures", session.uuid, "--json").json["windows"] == 1
     assert "1 windows, 0 citations" in kb("lectures", "figures", session.uuid).out
     assert kb("lectures", "notes", session.uuid).out.startswith("# Heat\n")
-    assert kb("lectures", "delete", session.uuid, "--yes", "--json").json == {
-        "deleted": str(session.uuid)
-    }
+    deleted = kb("lectures", "delete", session.uuid, "--yes", "--json").json
+    assert deleted == {"deleted": str(session.uuid)}
     assert not LectureSession.objects.exists()
     assert "There is no lecture" in kb("lectures", "notes", session.uuid, code=3).err

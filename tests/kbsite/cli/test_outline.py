@@ -56,7 +56,3 @@ def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
     topics = kb("outline", "--json").json["topics"]
     assert sum(topic["sections"] for topic in topics) >= 8
     assert topics[0]["label"] in kb("outline", "--collection", library.slug).out
-
-
-def test_what_does_not_exist_has_no_outline(kb: Kb, library: Collection):
-    assert "no source" in kb("outline", "nothing", code=3).err

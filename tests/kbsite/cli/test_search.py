@@ -1,11 +1,10 @@
-"""search and sources."""
+"""search."""
 
 from typing import Any
 
 import pytest
 
-from citations.models import EmbeddingSpace, Source
-from citations.providers import weights
+from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import LEARNING, make_cues, make_source, make_two_talks, make_video
 from transcripts.models import Collection
@@ -31,12 +30,8 @@ def test_the_whole_library_is_searched_best_first(kb: Kb, talks: list[Source]) -
 
 def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Source]) -> None:
     (hit,) = search(kb, "missing page")
-    assert (hit["source_id"], hit["title"], hit["kind"], hit["video_id"]) == (
-        str(talks[0].uuid),
-        "Learning",
-        "video",
-        "dQw4w9WgXcQ",
-    )
+    assert (hit["source_id"], hit["title"]) == (str(talks[0].uuid), "Learning")
+    assert (hit["kind"], hit["video_id"]) == ("video", "dQw4w9WgXcQ")
     assert (hit["text"], hit["start"], hit["end"], hit["page"]) == (LEARNING[1], 10.0, 20.0, None)
     assert hit["timestamp_link"].endswith("&t=10s")
     assert "?t=10s" in hit["link"]
@@ -49,6 +44,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(kb: Kb, talks: list[Sou
     ("narrowed", "titles"),
     [
         (["--in", "bread"], ["Baking"]),
+        (["--in", "ID"], ["Baking"]),
         (["--in", "https://youtu.be/dQw4w9WgXcQ"], ["Learning"]),
         (["--in", "bread", "--in", "dQw4w9WgXcQ"], ["Baking", "Learning"]),
         (["--channel", "ADA"], ["Learning"]),
@@ -70,17 +66,9 @@ def test_a_search_is_narrowed(
     kb: Kb, talks: list[Source], narrowed: list[str], titles: list[str]
 ) -> None:
     talks[1].chunks.update(speaker="Ann Lee")
-    assert (
-        sorted(
-            hit["title"]
-            for hit in search(kb, "network networks learn", "--mode", "words", *narrowed)
-        )
-        == titles
-    )
-
-
-def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
-    assert [hit["title"] for hit in search(kb, "bread", "--in", talks[1].uuid)] == ["Baking"]
+    narrowed = [talks[1].uuid if part == "ID" else part for part in narrowed]
+    hits = search(kb, "network networks learn", "--mode", "words", *narrowed)
+    assert sorted(hit["title"] for hit in hits) == titles
 
 
 def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
@@ -203,58 +191,6 @@ def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcr
 def test_a_source_without_chunks_is_not_indexed_yet(kb: Kb, library: Collection) -> None:
     source = make_source(make_video(library, key="talk", cues=make_cues(60)), state="pending")
     assert "not indexed yet" in kb("search", "gradient", "--in", source.uuid).err
-
-
-def test_sources_are_listed_with_how_far_they_are(
-    kb: Kb, library: Collection, talks: list[Source]
-) -> None:
-    waiting = make_source(make_video(library, key="new", title="New talk"), state="pending")
-    failed = make_source(make_video(library, key="bad", title="Bad talk"), state="failed")
-    Source.objects.filter(pk=failed.pk).update(error="Its text is gone.", hint="Add it again.")
-    page = kb("sources", "--json").json
-    assert [source["title"] for source in page["sources"]] == [
-        "Bad talk",
-        "New talk",
-        "Baking",
-        "Learning",
-    ]
-    assert (page["total"], page["next"]) == (4, None)
-    assert page["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
-    result = kb("sources")
-    assert str(waiting.uuid) in result.out
-    assert "found by words and meaning" in result.out
-    assert "1 of 4 are still being indexed" in result.err
-    assert "Its text is gone. Add it again." in result.err
-
-
-def test_sources_that_the_model_does_not_help_to_find_are_found_by_words_alone(
-    kb: Kb, library: Collection
-) -> None:
-    video = make_video(library, key="talk")
-    make_source(video, state="ready")
-    EmbeddingSpace.objects.all().delete()
-    EmbeddingSpace.objects.create(
-        provider="local", model=weights.MINILM, dimensions=384, state="active"
-    )
-    for command in ("list", "sources"):
-        assert "migrate-embeddings" not in kb(command).err
-    Source.objects.update(language="de")
-    for command in ("list", "sources"):
-        result = kb(command)
-        assert "found by words alone" in result.out
-        assert "kb db migrate-embeddings --to e5-small" in result.err
-
-
-def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:
-    assert [source["title"] for source in kb("sources", "bak", "--json").json["sources"]] == [
-        "Baking"
-    ]
-    assert kb("sources", "--state", "failed", "--json").json["total"] == 0
-    assert kb("sources", "--kind", "pdf", "--json").json["total"] == 0
-    page = kb("sources", "--limit", 1, "--json").json
-    assert (len(page["sources"]), page["next"]) == (1, 1)
-    assert "--offset 1" in kb("sources", "--limit", 1).err
-    assert "no state" in kb("sources", "--state", "half", code=2).err
 
 
 def test_a_day_is_written_as_in_a_calendar(kb: Kb, talks: list[Source]) -> None:

@@ -20,23 +20,10 @@ PASSWORD = "correct horse battery"
 
 
 def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collection) -> None:
-    created = kb(
-        "user",
-        "add",
-        "ada",
-        "--role",
-        "viewer",
-        "-c",
-        "lectures",
-        "--password-stdin",
-        "--json",
-        stdin=f"{PASSWORD}\n",
-    ).json
-    assert (created["name"], created["admin"], created["roles"]) == (
-        "ada",
-        False,
-        {"lectures": "viewer"},
-    )
+    about = ("--role", "viewer", "-c", "lectures", "--password-stdin", "--json")
+    created = kb("user", "add", "ada", *about, stdin=f"{PASSWORD}\n").json
+    assert (created["name"], created["admin"]) == ("ada", False)
+    assert created["roles"] == {"lectures": "viewer"}
     user = User.objects.get(username="ada")
     assert user.check_password(PASSWORD)
     assert not user.is_staff
@@ -44,11 +31,9 @@ def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collect
 
 def test_without_options_a_user_is_viewer_of_the_library(kb: Kb) -> None:
     kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n")
-    assert Membership.objects.values_list("user__username", "collection__slug", "role").get() == (
-        "ada",
-        "library",
-        "viewer",
-    )
+    member = Membership.objects.get()
+    assert (member.user.username, member.collection.slug) == ("ada", "library")
+    assert member.role == "viewer"
 
 
 def test_the_password_is_asked_for_twice_and_never_shown(kb: Kb) -> None:
@@ -63,28 +48,12 @@ def test_an_admin_may_do_everything(kb: Kb) -> None:
     assert "everything" in kb("user", "list").out
 
 
-@pytest.mark.parametrize("password", ["short", "password", "12345678901"])
-def test_a_weak_password_is_refused(kb: Kb, password: str) -> None:
-    kb("user", "add", "ada", "--password-stdin", stdin=f"{password}\n", code=2)
-    assert not User.objects.exists()
-
-
-def test_a_name_in_use_is_a_conflict(kb: Kb) -> None:
-    make_user("ada")
-    kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n", code=5)
-
-
-def test_a_name_that_is_none_is_refused(kb: Kb) -> None:
-    kb("user", "add", "a b/c", "--password-stdin", stdin=f"{PASSWORD}\n", code=2)
-
-
 def test_a_link_signs_its_user_in_once(kb: Kb) -> None:
     ada = make_user("ada")
     link = kb("user", "link", "ada").out.strip()
     match = re.fullmatch(r"http://127\.0\.0\.1:8000/sign-in/([\w-]+)/", link)
     assert match
-    assert SignInLink.redeem(match[1]) == ada
-    assert SignInLink.redeem(match[1]) is None
+    assert [SignInLink.redeem(match[1]) for _ in range(2)] == [ada, None]
 
 
 def test_a_link_without_a_name_is_for_the_owner_who_is_made_if_need_be(kb: Kb) -> None:
@@ -95,20 +64,10 @@ def test_a_link_without_a_name_is_for_the_owner_who_is_made_if_need_be(kb: Kb) -
     assert Membership.objects.get(user=owner).collection.slug == "library"
 
 
-def test_a_link_for_nobody_ends_with_code_3(kb: Kb) -> None:
-    assert "kb user add" in kb("user", "link", "nobody", code=3).err
-
-
-def test_a_token_has_a_name(kb: Kb) -> None:
-    assert "has no name" in kb("token", "create", " ", code=2).err
-
-
 def test_a_token_is_shown_once_and_may_only_read(kb: Kb) -> None:
     created = kb("token", "create", "my script", "--json").json
     caller = caller_of_token(created["token"])
-    assert caller.user.get_username() == "owner"
-    assert caller.token is not None
-    assert caller.token.access == "read"
+    assert (caller.user.get_username(), caller.token.access) == ("owner", "read")
     listed = kb("token", "list")
     assert "my script" in listed.out
     assert created["token"] not in listed.out + kb("token", "list", "--json").out
@@ -151,28 +110,23 @@ def test_of_two_tokens_of_one_name_the_number_tells(kb: Kb) -> None:
 
 def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
     configuration = kb("mcp-config", "--json").json
-    token = configuration["cursor"]["mcpServers"]["cuebase"]["headers"][
-        "Authorization"
-    ].removeprefix("Bearer ")
+    server = configuration["cursor"]["mcpServers"]["cuebase"]
+    token = server["headers"]["Authorization"].removeprefix("Bearer ")
     url, headers = "http://127.0.0.1:8000/mcp", {"Authorization": f"Bearer {token}"}
-    assert configuration["cursor"] == {"mcpServers": {"cuebase": {"url": url, "headers": headers}}}
-    assert configuration["claude-code"] == {
-        "mcpServers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
-    }
-    assert configuration["vscode"] == {
-        "servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
-    }
+    assert server == {"url": url, "headers": headers}
+    http = {"cuebase": {"type": "http", **server}}
+    assert configuration["claude-code"] == {"mcpServers": http}
+    assert configuration["vscode"] == {"servers": http}
     desktop = configuration["claude-desktop"]["mcpServers"]["cuebase"]
     assert desktop["command"].endswith("kb")
     assert desktop["args"] == ["mcp"]
-    caller = caller_of_token(token)
-    assert caller.token is not None
-    assert caller.token.access == "read"
+    assert caller_of_token(token).token.access == "read"
 
 
 def test_one_client_and_a_token_of_ones_own(kb: Kb) -> None:
-    configuration = kb("mcp-config", "--client", "vscode", "--token", "kb_mine", "--json").json
-    assert configuration["servers"]["cuebase"]["headers"] == {"Authorization": "Bearer kb_mine"}
+    ran = kb("mcp-config", "--client", "vscode", "--token", "kb_mine", "--json")
+    server = ran.json["servers"]["cuebase"]
+    assert server["headers"] == {"Authorization": "Bearer kb_mine"}
     assert not ApiToken.objects.exists()
 
 
@@ -185,7 +139,3 @@ def test_the_places_of_the_files_are_told_beside_the_json(kb: Kb) -> None:
 def test_the_bundle_is_written_to_a_file(kb: Kb, tmp_path: Path) -> None:
     kb("mcp-config", "--bundle", tmp_path / "cuebase.mcpb")
     assert zipfile.is_zipfile(tmp_path / "cuebase.mcpb")
-
-
-def test_what_is_no_token_is_refused(kb: Kb) -> None:
-    kb("mcp-config", "--token", "hunter2", code=2)

@@ -95,7 +95,3 @@ def test_a_line_that_is_no_quote_is_told_and_the_others_are_checked(
     assert "Line 4: It is neither a text nor an object with a “quote”" in result.err
     assert "Line 7: There is no source “nowhere”." in result.err
     assert "8 lines were not checked" in result.err
-
-
-def test_nothing_to_check_is_refused(kb: Kb) -> None:
-    assert "nothing to check" in kb("verify", code=2).err

@@ -12,16 +12,11 @@ from django.test import Client
 from kbsite.accounts import sign_in as throttle
 from kbsite.middleware import rate_limits
 from kbsite.models import SignInLink
-from tests.makers import make_user
+from tests.makers import make_user, signed_in
 from transcripts.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 PASSWORD, OLD = "correct horse battery", "old_password"
-
-
-@pytest.fixture(autouse=True)
-def _uncounted() -> None:
-    rate_limits.forget()
 
 
 @pytest.fixture
@@ -112,8 +107,7 @@ def test_who_has_the_password_cannot_stop_a_browser_that_is_known(ada: User) -> 
 
 
 def test_a_session_that_was_left_open_guesses_no_password(ada: User) -> None:
-    left_open = Client()
-    left_open.force_login(ada)
+    left_open = signed_in(ada)
     for path, field in (("/second-factor/confirm/", "password"), ("/account/password/", OLD)):
         rate_limits.forget()
         new = {"new_password1": "other words of ada", "new_password2": "other words of ada"}
@@ -155,8 +149,7 @@ def test_a_session_that_was_left_open_does_not_change_it(ada: User) -> None:
     browser = Client()
     sign_in(browser)
     add_app(browser)
-    left_open = Client()
-    left_open.force_login(ada)
+    left_open = signed_in(ada)
     for path in ("remove", "codes", "codes/renew"):
         answer = left_open.get(f"/second-factor/{path}/")
         assert answer["Location"].startswith("/second-factor/confirm/"), path
@@ -165,8 +158,7 @@ def test_a_session_that_was_left_open_does_not_change_it(ada: User) -> None:
 def test_an_account_without_a_password_needs_none(ada: User) -> None:
     ada.set_unusable_password()
     ada.save()
-    browser = Client()
-    browser.force_login(ada)
+    browser = signed_in(ada)
     assert browser.get("/second-factor/add/").status_code == 403
     assert "has no password" in browser.get("/second-factor/").content.decode()
 

@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 
-from kbsite.mcp.budget import fitting, longest, tokens
+from kbsite.mcp.answer_text import fitting, longest, tokens
 from kbsite.mcp.render_transcript import transcript_text
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
-from tests.makers import make_cues, make_video
+from tests.kbsite.mcp.endpoint import cursor, material
+from tests.makers import make_cues, make_source, make_two_talks, make_video
+from transcripts.models import Job
 
 CHINESE = (
     "神经网络是一串简单的函数。",
     "反向传播把误差从末端带回开端。",
     "“引号”和换行\\n也要算进去。",
 )
+WHOLE = {"videoId": "lecture-1", "includeFullTranscript": True}
 
 
 @pytest.mark.parametrize(
@@ -33,10 +35,9 @@ def test_the_longest_piece_fits_and_one_more_character_would_not(written: str) -
     assert tokens(written[7 : 7 + size]) <= 50 < tokens(written[7 : 7 + size + 1])
 
 
-def test_one_row_is_given_even_where_none_fits() -> None:
-    assert fitting([900, 5], room=100) == 1
-    assert fitting([50, 50, 1], room=100) == 2
-    assert fitting([], room=100) == 0
+@pytest.mark.parametrize(("costs", "count"), [([900, 5], 1), ([50, 50, 1], 2), ([], 0)])
+def test_one_row_is_given_even_where_none_fits(costs: list[int], count: int) -> None:
+    assert fitting(costs, room=100) == count
 
 
 @pytest.mark.parametrize(
@@ -45,21 +46,11 @@ def test_one_row_is_given_even_where_none_fits() -> None:
 @pytest.mark.parametrize("times", ["15s", "none"])
 @pytest.mark.parametrize("budget", [500, 2_000])
 def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
-    endpoint: Endpoint, shelf: Shelf, sentences: Any, budget: int, times: str
+    shelf: Shelf, sentences: Any, budget: int, times: str
 ) -> None:
     cues = make_cues(600, sentences=sentences)
     make_video(shelf.collection, cues=cues, title="A title " * 30)
-    pages = list(
-        _pages(
-            endpoint,
-            shelf.token,
-            "get_transcript",
-            videoId="lecture-1",
-            includeFullTranscript=True,
-            times=times,
-            maxTokens=budget,
-        )
-    )
+    pages = shelf.write.pages("get_transcript", **WHOLE, times=times, maxTokens=budget)
     bodies = [material(page).partition("\n\n")[2] for page in pages]
     whole = transcript_text(cues, times=times)
     assert "".join(" ".join(bodies).split()) == "".join(whole.split())
@@ -69,143 +60,123 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
         assert f"\nWhole transcript, page {number} of {len(pages)}, http" in page
 
 
-def test_a_page_of_a_large_transcript_does_not_claim_to_be_all_of_it(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_page_of_a_large_transcript_does_not_claim_to_be_all_of_it(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
-    everything = {"videoId": "lecture-1", "includeFullTranscript": True}
-    first = reply(endpoint.call(shelf.token, "get_transcript", **everything, maxTokens=600))
+    first = shelf.write("get_transcript", **WHOLE, maxTokens=600)
     assert "This is the whole transcript" not in first
     assert re.search(r"\nWhole transcript, page 1 of \d\d+, http", first)
     assert "More follows: repeat this call" in first
-    whole = reply(endpoint.call(shelf.token, "get_transcript", **everything, maxTokens=100_000))
+    whole = shelf.write("get_transcript", **WHOLE, maxTokens=100_000)
     assert "This is the whole transcript" in whole
     assert "page 1" not in whole
 
 
-def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_large_transcript_asked_for_whole_comes_with_a_warning(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(1_000))
-    result = endpoint.call(
-        shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
-    )
-    assert "may exceed" in text(result)
-    assert tokens(text(result)) <= 20_000
+    result = shelf.write("get_transcript", **WHOLE)
+    assert "may exceed" in result
+    assert tokens(result) <= 20_000
 
 
-def test_the_budget_of_the_settings_holds_where_none_is_given(
-    endpoint: Endpoint, shelf: Shelf, settings: Any
-) -> None:
+def test_the_budget_of_the_settings_holds_where_none_is_given(shelf: Shelf, settings: Any) -> None:
     settings.MCP_MAX_TOKENS = 600
     make_video(shelf.collection, cues=make_cues(400))
-    result = endpoint.call(shelf.token, "get_transcript", videoId="lecture-1")
-    assert tokens(text(result)) <= 600
-    assert cursor(text(result))
+    result = shelf.write("get_transcript", videoId="lecture-1")
+    assert tokens(result) <= 600
+    assert cursor(result)
 
 
-def test_the_pages_of_a_list_put_together_are_the_list(endpoint: Endpoint, shelf: Shelf) -> None:
-    for number in range(40):
-        make_video(
-            shelf.collection,
-            key=f"video-{number}",
-            title=f"Number {number} of a series about something",
-            cues=make_cues(2),
-        )
-    pages = list(_pages(endpoint, shelf.token, "list_transcripts", maxTokens=600))
-    listed = re.findall(r"^- (video-\d+) ", "\n".join(pages), re.MULTILINE)
-    assert listed == [f"video-{number}" for number in reversed(range(40))]
+SERIES = [f"Number {number} of a series about something" for number in reversed(range(40))]
+HEADS = {  # and how the first row is written
+    "list_transcripts": ("40 videos, newest first.", "- video-39 · Number 39 of a series"),
+    "list_sources": ("40 sources, newest first.", " · Number 39 of a series"),
+    "get_job": ("40 problems:", "- Number 39 of a series about something: It is empty."),
+}
+
+
+@pytest.mark.parametrize("tool", HEADS)
+def test_the_pages_of_a_list_put_together_are_the_list(shelf: Shelf, tool: str) -> None:
+    empty = {"code": "empty", "message": "It is empty.", "hint": ""}
+    problems = [{"name": title, **empty} for title in SERIES]
+    about = {"kind": "files", "target": "40 files", "state": "done", "problems": problems}
+    job = Job.objects.create(collection=shelf.collection, **about)
+    for number, title in enumerate(reversed(SERIES)):
+        key = f"video-{number}"
+        make_source(make_video(shelf.collection, key=key, title=title, cues=make_cues(2)))
+    arguments = {"jobId": job.pk} if tool == "get_job" else {}
+    pages = shelf.write.pages(tool, **arguments, maxTokens=600)
+    assert re.findall(r"Number \d+ of a series about \w+", "\n".join(pages)) == SERIES
+    head, row = HEADS[tool]
     assert len(pages) > 1
-    assert all(tokens(page) <= 600 and page.startswith("40 videos") for page in pages)
+    assert row in pages[0]
+    assert all(tokens(page) <= 600 and head in page for page in pages)
 
 
-def test_the_pages_of_a_search_put_together_are_the_search(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_the_pages_of_a_search_put_together_are_the_search(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(200))
-    whole = reply(
-        endpoint.call(
-            shelf.token, "search_transcript", videoId="lecture-1", query="gradient", maxResults=50
-        )
-    )
-    pages = list(
-        _pages(
-            endpoint,
-            shelf.token,
-            "search_transcript",
-            videoId="lecture-1",
-            query="gradient",
-            maxResults=4,
-            maxTokens=500,
-        )
-    )
+    query = {"videoId": "lecture-1", "query": "gradient"}
+    whole = shelf.write("search_transcript", **query, maxResults=50)
+    pages = shelf.write.pages("search_transcript", **query, maxResults=4, maxTokens=500)
     hits = [material(page).splitlines() for page in pages]
     assert [hit for page in hits for hit in page] == material(whole).splitlines()
     assert all(len(page) <= 4 for page in hits)
     assert all(tokens(page) <= 500 for page in pages)
 
 
-def test_a_single_endless_segment_does_not_burst_the_budget(
-    endpoint: Endpoint, shelf: Shelf
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "About networks, number {}, with a few more words to fill it.",
+        "神经网络是一串简单的函数，第{}个句子，networks 还有一些别的话。",
+    ],
+)
+def test_the_pages_of_a_search_of_the_library_keep_to_the_budget_and_are_the_search(
+    shelf: Shelf, sentence: str
 ) -> None:
+    def places(answer: str) -> list[str]:
+        return re.findall(r"^\d+\. (“[^\n]*?”? \(videoId=\S+\) \[[\d:–]+\])", answer, re.MULTILINE)
+
+    for number in range(3):
+        title, texts = "长标题 title " * 20, [sentence.format(10 * number + n) for n in range(5)]
+        video = make_video(shelf.collection, key=f"talk-{number}", title=title, cues=make_cues(2))
+        make_source(video, author="作者" * 40, texts=[f"{text} " * 6 for text in texts])
+    query = {"query": "networks", "mode": "words", "explain": True}
+    whole = shelf.read("search_knowledge_base", maxResults=50, maxTokens=20_000, **query)
+    pages = shelf.read.pages("search_knowledge_base", maxResults=4, maxTokens=700, **query)
+    assert all(tokens(page) <= 700 and 1 <= len(places(page)) <= 4 for page in pages)
+    assert [place for page in pages for place in places(page)] == places(whole)
+
+
+def test_a_single_endless_segment_does_not_burst_the_budget(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(1, sentences=["needle " + "hay " * 20_000]))
-    result = endpoint.call(
-        shelf.token, "search_transcript", videoId="lecture-1", query="needle", maxTokens=500
-    )
-    assert tokens(text(result)) <= 500
-    assert "] needle hay" in text(result)
+    result = shelf.write("search_transcript", videoId="lecture-1", query="needle", maxTokens=500)
+    assert tokens(result) <= 500
+    assert "] needle hay" in result
 
 
-def test_a_cursor_answers_only_the_question_it_was_given_for(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_cursor_answers_only_the_question_it_was_given_for(shelf: Shelf, other: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     make_video(shelf.collection, key="lecture-2", cues=make_cues(400))
-    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
-    for changed in (
-        {"videoId": "lecture-2"},
-        {"includeFullTranscript": False},
-        {"cursor": mark[:-1] + ("A" if mark[-1] != "A" else "B")},
+    call = {**WHOLE, "maxTokens": 500}
+    call["cursor"] = mark = cursor(shelf.write("get_transcript", **call))
+    forged = mark[:-1] + ("A" if mark[-1] != "A" else "B")
+    for changed, reason in (
+        ({"videoId": "lecture-2"}, "another question"),
+        ({"includeFullTranscript": False}, "another question"),
+        ({"cursor": forged}, "cursor was not made"),
     ):
-        result = endpoint.call(
-            shelf.token, "get_transcript", **{**arguments, "cursor": mark, **changed}
-        )
-        assert result.is_error
-        assert "cursor" in text(result)
-    assert not endpoint.call(
-        shelf.token, "get_transcript", **{**arguments, "cursor": mark, "maxTokens": 900}
-    ).is_error
-
-
-def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
-    make_video(shelf.collection, cues=make_cues(400))
-    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
+        assert reason in shelf.write.refused("get_transcript", **{**call, **changed})
+    assert "no recording" in other.write.refused("get_transcript", **call)
+    assert shelf.write("get_transcript", **{**call, "maxTokens": 900})
     make_video(shelf.collection, cues=make_cues(390))
-    result = endpoint.call(shelf.token, "get_transcript", **arguments, cursor=mark)
-    assert result.is_error
-    assert "changed" in text(result)
+    assert "changed" in shelf.write.refused("get_transcript", **call)
 
 
-def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf
-) -> None:
-    make_video(shelf.collection, cues=make_cues(400))
-    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
-    result = endpoint.call(other.token, "get_transcript", **arguments, cursor=mark)
-    assert result.is_error
-    assert "no recording" in text(result)
-
-
-def _pages(endpoint: Endpoint, token: str, tool: str, **arguments: Any) -> Any:
-    mark = ""
-    for _ in range(200):
-        page = reply(endpoint.call(token, tool, **arguments, cursor=mark))
-        yield page
-        if not (mark := cursor(page)):
-            return
-    pytest.fail("the cursors do not come to an end")
+def test_a_cursor_of_a_search_answers_that_search_alone(shelf: Shelf) -> None:
+    make_two_talks(shelf.collection)
+    call = {"query": "network networks error", "mode": "words", "maxResults": 1}
+    call["cursor"] = cursor(shelf.read("search_knowledge_base", **call))
+    assert "2. “" in shelf.read("search_knowledge_base", **call)
+    for changed in ({"query": "error"}, {"channel": "Ada"}, {"maxResults": 2}):
+        refusal = shelf.read.refused("search_knowledge_base", **{**call, **changed})
+        assert "another question" in refusal

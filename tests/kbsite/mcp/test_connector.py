@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import tokens
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, material, reply
 from tests.makers import make_cues, make_document, make_source, make_video
@@ -29,17 +29,15 @@ def test_a_result_has_an_id_that_fetch_takes_a_title_and_an_address(
     assert set(fetched) == {"id", "title", "text", "url", "metadata"}
     assert fetched["id"] == results[0]["id"]
     assert fetched["metadata"] == {"kind": "video", "author": "Ada"}
-    assert endpoint.call(shelf.reading, "fetch", id=str(hidden.uuid)).is_error
+    shelf.read.refused("fetch", id=str(hidden.uuid))
 
 
-def test_a_text_is_fetched_page_by_page_to_its_end_with_times(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_text_is_fetched_page_by_page_to_its_end_with_times(shelf: Shelf) -> None:
     cues = make_cues(900)
     source = make_source(make_video(shelf.collection, cues=cues))
     read, reference = "", str(source.uuid)
     while reference:
-        answer = reply(endpoint.call(shelf.reading, "fetch", id=reference, maxTokens=2_000))
+        answer = shelf.read("fetch", id=reference, maxTokens=2_000)
         page = json.loads(answer)
         assert tokens(answer) <= 2_000
         assert material(page["text"]).startswith("[")
@@ -54,7 +52,7 @@ def test_a_position_leads_to_its_line(endpoint: Endpoint, shelf: Shelf) -> None:
     page = call(endpoint, shelf.reading, "fetch", id=f"{source.uuid}:1000")
     assert material(page["text"]).partition(" ")[0] != "[0:00]"
     for wrong in ("x", "99999999", "-1"):
-        assert endpoint.call(shelf.reading, "fetch", id=f"{source.uuid}:{wrong}").is_error
+        shelf.read.refused("fetch", id=f"{source.uuid}:{wrong}")
 
 
 def test_a_document_without_text_is_empty(endpoint: Endpoint, shelf: Shelf) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbsite.mcp.tools import all_tools
-from kbsite.mcp_clients.configuration import McpClient, configuration
+from kbsite.mcp_clients import McpClient, configuration
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
 

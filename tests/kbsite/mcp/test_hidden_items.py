@@ -7,7 +7,7 @@ from citations.ingest import selection
 from citations.models import Source
 from kbsite.callers import everything
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, reply, text
+from tests.kbsite.mcp.endpoint import Endpoint, text
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection
 
@@ -41,14 +41,14 @@ def test_what_is_being_deleted_is_found_by_no_door_and_comes_back(
         assert rest.get(path).status_code == 404
     listed = rest.get("/api/content/sources/").json()["sources"]
     assert [row["title"] for row in listed] == ["On ferns"]
-    searched = reply(endpoint.call(shelf.reading, "search_knowledge_base", **called))
+    searched = shelf.read("search_knowledge_base", **called)
     assert SAID not in searched
     assert "On ferns" in searched
-    assert endpoint.call(shelf.reading, "get_transcript", videoId="moss").is_error
+    shelf.read.refused("get_transcript", videoId="moss")
     assert "On moss" not in text(endpoint.call(shelf.reading, "list_sources"))
     selection.take_back(deletion.uuid, by=shelf.owner)
     assert titles(rest) == {"On moss", "On ferns"}
-    assert SAID in reply(endpoint.call(shelf.reading, "search_knowledge_base", **called))
+    assert SAID in shelf.read("search_knowledge_base", **called)
     assert rest.get(video).status_code == 200
 
 

@@ -51,14 +51,11 @@ def test_orders_of_a_source_stand_between_marks_in_every_answer(
 
 @pytest.mark.usefixtures("fake_models")
 @pytest.mark.parametrize("name", ["summarise_video", "study_questions", "summarise_source"])
-def test_prompts_hand_no_order_to_the_model(endpoint: Endpoint, shelf: Shelf, name: str) -> None:
+def test_prompts_hand_no_order_to_the_model(shelf: Shelf, name: str) -> None:
     video = make_video(
         shelf.collection, key="talk", title=f"Talk {ORDER}", cues=make_cues(6, sentences=SAID)
     )
     discovery.adopt()
     ingest_pipeline.ingest(Source.objects.get().pk)
     arguments = {"source" if name == "summarise_source" else "videoId": video.key}
-    given = endpoint.talk(shelf.token, lambda client: client.get_prompt(name, arguments))
-    [message] = given.messages
-    assert isinstance(message.content, TextContent)
-    assert ORDER not in _MARKED.sub("", message.content.text)
+    assert ORDER not in _MARKED.sub("", shelf.write.prompt(name, **arguments))

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from mcp import Client
 
-from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, reply
+from kbsite.models import ApiToken
+from tests.kbsite.mcp.conftest import Caller, Shelf
+from tests.kbsite.mcp.endpoint import Endpoint
 from tests.kbsite.oauth.program import Program
 from tests.makers import make_video
 from transcripts.core.access import AccessLevel
@@ -33,16 +34,20 @@ async def names(client: Client) -> set[str]:
     return {tool.name for tool in (await client.list_tools()).tools}
 
 
-def test_a_connection_limited_to_a_collection_sees_only_that(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf, program: Program
+@pytest.mark.parametrize("kind", ["a connection", "a personal token"])
+def test_what_is_limited_to_a_collection_sees_only_that(
+    endpoint: Endpoint, shelf: Shelf, other: Shelf, program: Program, kind: str
 ) -> None:
     other.collection.memberships.create(user=shelf.owner)
     make_video(shelf.collection, key="mine")
     make_video(other.collection, key="theirs")
-    token = program.connect(shelf.owner, collections=[other.collection.pk])["access_token"]
-    listed = reply(endpoint.call(token, "list_transcripts"))
+    _, token = ApiToken.issue(shelf.owner, name="narrow", collections=(other.collection,))
+    if kind == "a connection":
+        token = program.connect(shelf.owner, collections=[other.collection.pk])["access_token"]
+    narrow = Caller(endpoint, token)
+    listed = narrow("list_transcripts")
     assert ("- theirs ·" in listed, "- mine ·" in listed) == (True, False)
-    assert endpoint.call(token, "get_transcript", videoId="mine").is_error
+    narrow.refused("get_transcript", videoId="mine")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -77,13 +82,14 @@ def test_with_more_allowed_the_same_call_succeeds(
     assert Job.objects.exists()
 
 
-@pytest.mark.parametrize("call", [ADD, ADD_NOTHING], ids=["add", "without arguments"])
+@pytest.mark.parametrize("call", [ADD, ADD_NOTHING, FETCH], ids=["add", "no arguments", "fetch"])
 def test_a_personal_token_that_may_only_read_is_told_so_in_words(
     endpoint: Endpoint, shelf: Shelf, call: Any
 ) -> None:
     answer = endpoint.post(called(*call), token=shelf.reading)
     assert answer.status_code == 200
     assert "This token may only read." in answer.text
+    assert not Job.objects.exists()
 
 
 def test_a_role_that_may_not_write_is_no_matter_of_scope(

@@ -8,13 +8,11 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
 from citations.search import pipeline
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import for_models, tokens
 from kbsite.mcp.errors import explained
-from kbsite.mcp.material import for_models
 from kbsite.mcp.render_transcript import transcript_text
 from tests.citations.talks import talk_in
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.makers import make_cues, make_source, make_video
 from transcripts.core.errors import Forbidden
 from transcripts.models import Video
@@ -43,49 +41,43 @@ def test_a_time_stands_every_fifteen_seconds_or_at_each_sentence_or_nowhere() ->
     assert transcript_text((), times="sentence") == ""
 
 
-def test_a_transcript_is_read_with_the_times_that_are_asked_for(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_transcript_is_read_with_the_times_that_are_asked_for(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=CUES)
     arguments = {"videoId": "lecture-1", "times": "sentence"}
-    assert "\n[0:09] It is short.\n" in reply(
-        endpoint.call(shelf.reading, "get_transcript", **arguments)
-    )
+    assert "\n[0:09] It is short.\n" in shelf.read("get_transcript", **arguments)
 
 
-def test_chapters_come_with_the_preview_and_with_the_outline(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_chapters_come_with_the_preview_and_with_the_outline(shelf: Shelf) -> None:
     make_source(make_video(shelf.collection, cues=make_cues(2_000)))
     Video.objects.update(chapters=[[0, "Welcome"], [600_000, "Gradients"]])
-    preview = reply(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
+    preview = shelf.read("get_transcript", videoId="lecture-1")
     assert "Chapters:\n- [0:00] Welcome\n- [10:00] Gradients\n" in preview
-    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId="lecture-1"))
+    outline = shelf.read("get_outline", sourceId="lecture-1")
     assert "- [10:00] Gradients" in outline
     Source.objects.all().delete()
-    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId="lecture-1"))
+    outline = shelf.read("get_outline", sourceId="lecture-1")
     assert "- [10:00] Gradients" in outline
 
 
 @pytest.mark.usefixtures("fake_models")
-def test_an_outline_comes_with_a_preview_without_chapters(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_an_outline_comes_with_a_preview_without_chapters(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(1_500))
     discovery.adopt()
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)
     outline_storage.refresh(source)
-    preview = reply(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
+    preview = shelf.read("get_transcript", videoId="lecture-1")
     assert "\nOutline:\n- [0:00–" in preview
-    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId=str(source.uuid)))
+    outline = shelf.read("get_outline", sourceId=str(source.uuid))
     assert "\n## " in outline
 
 
 @pytest.mark.usefixtures("fake_models")
 def test_a_search_tells_nothing_that_only_an_operator_can_do(
-    endpoint: Endpoint, shelf: Shelf, settings: object
+    shelf: Shelf, settings: object
 ) -> None:
     make_source(make_video(shelf.collection), texts=["Whales sing."])
-    text = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
+    text = shelf.read("search_knowledge_base", query="whales")
     assert text.startswith("1 passages, best first.")
     assert "kb " not in text
     assert "re-rank" not in text
@@ -98,18 +90,16 @@ def test_commands_and_settings_are_left_out_of_what_a_model_is_told() -> None:
     assert "kb token" not in explained(Forbidden("This token may only read.", hint=hint))
 
 
-def test_a_search_by_words_alone_says_so(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_search_by_words_alone_says_so(shelf: Shelf) -> None:
     make_source(make_video(shelf.collection), texts=["Whales sing."])
-    hybrid = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
+    hybrid = shelf.read("search_knowledge_base", query="whales")
     assert "Found by words alone" in hybrid
     arguments = {"query": "whales", "mode": pipeline.SearchMode.WORDS}
-    lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **arguments))
+    lexical = shelf.read("search_knowledge_base", **arguments)
     assert "Found by words alone" not in lexical
 
 
-def test_a_guide_has_the_words_of_its_source_with_their_places(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_guide_has_the_words_of_its_source_with_their_places(shelf: Shelf) -> None:
     said = (
         "A sourdough starter is a dough of flour and water that wild yeast has fermented.",
         "How long does a sourdough starter rise in a warm kitchen?",
@@ -118,11 +108,11 @@ def test_a_guide_has_the_words_of_its_source_with_their_places(
     )
     source = talk_in(shelf.collection, said=said)
     arguments = {"sourceId": str(source.uuid)}
-    assert "(It has no guide yet" in reply(endpoint.call(shelf.reading, "get_guide", **arguments))
+    assert "(It has no guide yet" in shelf.read("get_guide", **arguments)
     source.refresh_from_db()
     guide_storage.make(source)
-    guide = reply(endpoint.call(shelf.reading, "get_guide", **arguments))
+    guide = shelf.read("get_guide", **arguments)
     assert "## Questions that it answers\n- [0:10–0:20] How long does a sourdough starter" in guide
     assert "None" not in guide
-    short = reply(endpoint.call(shelf.reading, "get_guide", **arguments, maxTokens=500))
+    short = shelf.read("get_guide", **arguments, maxTokens=500)
     assert tokens(short) <= 500

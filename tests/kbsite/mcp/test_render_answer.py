@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from citations.answers.answer import (
     AnswerOutcome,
@@ -26,11 +25,10 @@ from citations.models import Conversation, Source
 from citations.outline import storage as outline_storage
 from citations.passages import Locator, PassageSource
 from citations.schemas.answers import ReplyOut
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import tokens
 from kbsite.mcp.render_answer import render_reply
 from kbsite.mcp.tool_inputs import Arguments
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, reply, text
 from tests.makers import make_video
 from transcripts.text.cues import Cue
 
@@ -56,64 +54,52 @@ def talk(shelf: Shelf, fake_models: None) -> Source:
 
 
 def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+    shelf: Shelf, other: Shelf, talk: Source
 ) -> None:
-    result = endpoint.call(
-        shelf.reading,
-        "ask_knowledge_base",
-        question="What does the governor of the turbine keep even?",
+    result = shelf.read(
+        "ask_knowledge_base", question="What does the governor of the turbine keep even?"
     )
     match = re.search(
-        r"\[1\] “([^”]+)” – “Steam”, [\d:–]+ \(http\S+\) citationId=(\S+) sourceId=(\S+)",
-        reply(result),
+        r"\[1\] “([^”]+)” – “Steam”, [\d:–]+ \(http\S+\) citationId=(\S+) sourceId=(\S+)", result
     )
     assert match is not None
     quote, citation, source = match.groups()
     assert quote in " ".join(SAID)
     assert source == str(talk.uuid)
-    looked_up = reply(endpoint.call(shelf.reading, "get_citation", citationId=citation))
+    looked_up = shelf.read("get_citation", citationId=citation)
     assert f"«{quote}»" in looked_up
-    assert endpoint.call(other.reading, "get_citation", citationId=citation).is_error
-    missing = endpoint.call(shelf.reading, "get_citation", citationId="\\ud800nonsense")
-    assert missing.is_error
-    assert "Next: ask_knowledge_base" in text(missing)
-    assert "Understood as" not in text(result)
-    long = endpoint.call(shelf.reading, "ask_knowledge_base", question="x " * 50_000)
-    assert "question: has more than 1,000 characters. Next" in text(long)
+    other.read.refused("get_citation", citationId=citation)
+    missing = shelf.read.refused("get_citation", citationId="\\ud800nonsense")
+    assert "Next: ask_knowledge_base" in missing
+    assert "Understood as" not in result
+    long = shelf.read.refused("ask_knowledge_base", question="x " * 50_000)
+    assert "question: has more than 1,000 characters. Next" in long
 
 
 def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+    shelf: Shelf, other: Shelf, talk: Source
 ) -> None:
     arguments = {"question": "What does a condenser do?", "sourceIds": [str(talk.uuid)]}
-    first = _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **arguments))
+    first = _conversation(shelf.read("ask_knowledge_base", **arguments))
     arguments = {"question": "And the governor?", "conversationId": first}
-    assert _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **arguments)) == first
+    assert _conversation(shelf.read("ask_knowledge_base", **arguments)) == first
     conversation = Conversation.objects.get()
     assert (conversation.owner, conversation.answers.count()) == (shelf.owner, 2)
-    foreign = endpoint.call(
-        other.reading, "ask_knowledge_base", question="And?", conversationId=first
-    )
-    assert foreign.is_error
-    assert "without conversationId" in text(foreign)
-    assert endpoint.call(
-        other.reading, "ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)]
-    ).is_error
+    arguments = {"question": "And?", "conversationId": first}
+    refusal = other.read.refused("ask_knowledge_base", **arguments)
+    assert "without conversationId" in refusal
+    other.read.refused("ask_knowledge_base", question="Steam?", sourceIds=[str(talk.uuid)])
 
 
-def test_what_the_sources_of_the_caller_do_not_say_is_refused(
-    endpoint: Endpoint, other: Shelf, talk: Source
-) -> None:
-    result = endpoint.call(
-        other.reading, "ask_knowledge_base", question="What does a condenser do?"
-    )
-    assert reply(result).startswith("I cannot find information about")
-    assert "citationId" not in text(result)
+def test_what_the_sources_of_the_caller_do_not_say_is_refused(other: Shelf, talk: Source) -> None:
+    result = other.read("ask_knowledge_base", question="What does a condenser do?")
+    assert result.startswith("I cannot find information about")
+    assert "citationId" not in result
 
 
-def test_a_greeting_gets_help(endpoint: Endpoint, shelf: Shelf, talk: Source) -> None:
-    result = endpoint.call(shelf.reading, "ask_knowledge_base", question="What can you do?")
-    assert f"“What is “{talk.title}” about?”" in text(result)
+def test_a_greeting_gets_help(shelf: Shelf, talk: Source) -> None:
+    result = shelf.read("ask_knowledge_base", question="What can you do?")
+    assert f"“What is “{talk.title}” about?”" in result
 
 
 def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
@@ -167,46 +153,47 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
     assert "1 source was not ready yet when this was asked" in said
 
 
-def test_answers_keep_to_their_budget(endpoint: Endpoint, shelf: Shelf, fake_models: None) -> None:
+def test_answers_keep_to_their_budget(shelf: Shelf, fake_models: None) -> None:
     long = " ".join(f"the turbine number {n} turns" for n in range(400))
     cues = [Cue(n * 5_000, (n + 1) * 5_000, f"{long} {n}.") for n in range(3)]
     make_video(shelf.collection, key="long", title="Turbines " * 30, cues=cues)
     ingest_pipeline.index_words()
     for budget in (500, 900):
-        result = endpoint.call(
-            shelf.reading,
-            "ask_knowledge_base",
-            question="turbine number 399 turns?",
-            maxTokens=budget,
+        result = shelf.read(
+            "ask_knowledge_base", question="turbine number 399 turns?", maxTokens=budget
         )
-        assert tokens(text(result)) <= budget
+        assert tokens(result) <= budget
 
 
-def _conversation(result: CallToolResult) -> str:
-    (conversation_id,) = re.findall(r"conversationId=(\S+)", reply(result))
+def _conversation(answer: str) -> str:
+    (conversation_id,) = re.findall(r"conversationId=(\S+)", answer)
     return str(conversation_id)
 
 
 def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(
-    endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
+    shelf: Shelf, other: Shelf, talk: Source
 ) -> None:
-    uri = f"outline://{talk.uuid}"
-    (read,) = endpoint.talk(shelf.reading, lambda client: client.read_resource(uri)).contents
-    assert isinstance(read, TextResourceContents)
-    assert read.text.startswith(f"Steam\nsourceId={talk.uuid}")
-    assert "## " in read.text
-    assert any(sentence in read.text for sentence in SAID)
-    prompt = endpoint.talk(
-        shelf.reading,
-        lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
-    )
-    content = prompt.messages[0].content
-    assert isinstance(content, TextContent)
-    assert read.text in content.text
+    outline = shelf.read.resource(f"outline://{talk.uuid}")
+    assert outline.startswith(f"Steam\nsourceId={talk.uuid}")
+    assert "## " in outline
+    assert any(sentence in outline for sentence in SAID)
+    assert outline in shelf.read.prompt("summarise_source", source=str(talk.uuid))
     with pytest.raises(MCPError):
-        endpoint.talk(other.reading, lambda client: client.read_resource(uri))
+        other.read.resource(f"outline://{talk.uuid}")
     with pytest.raises(MCPError):
-        endpoint.talk(
-            other.reading,
-            lambda client: client.get_prompt("summarise_source", {"source": str(talk.uuid)}),
-        )
+        other.read.prompt("summarise_source", source=str(talk.uuid))
+
+
+@pytest.mark.usefixtures("fake_models")
+def test_a_quote_is_checked_within_the_budget(shelf: Shelf) -> None:
+    make_video(shelf.collection, key="talk", title="A talk")
+    discovery.adopt()
+    quote, talk = "A network is a chain of simple functions.", {"sourceId": "talk"}
+    result = shelf.read("verify_quote", quote=quote, **talk)
+    assert result.startswith("Verbatim")
+    assert "“A talk”, 0:05–0:10 http" in result
+    quote = quote.replace("simple", "complex")
+    altered = shelf.read("verify_quote", quote=quote, **talk, maxTokens=500)
+    assert "“complex” → “simple”" in altered
+    assert len(altered) < 2_000
+    assert shelf.read("verify_quote", quote="a chain").startswith("Too short")

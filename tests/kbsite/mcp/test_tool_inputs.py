@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from citations.api.search import VerifyIn
+from citations.api.shapes import AskIn
 from kbsite.mcp.tool_inputs import Arguments
 from kbsite.mcp.tools import all_tools
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.makers import make_cues, make_video
 
@@ -64,15 +66,15 @@ def test_no_enumeration_forces_a_choice(tool: str) -> None:
         assert "enum" not in part or part["default"] in part["enum"]
 
 
-def test_a_zero_that_is_meant_stays(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_zero_that_is_meant_stays(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(200))
     for arguments, part in (
         ({"chunkIndex": 0}, "Chunk 0 (of 4, from 0) 0:00–5:00"),
         ({"startTime": 0, "endTime": 10}, "Part 0:00–0:10"),
         ({"startTime": 0, "endTime": 0, "chunkIndex": 0, "chunkSize": 0}, "Whole transcript"),
     ):
-        result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1", **arguments)
-        assert f"\n{part}, " in reply(result)
+        result = shelf.read("get_transcript", videoId="lecture-1", **arguments)
+        assert f"\n{part}, " in result
 
 
 def test_empty_elements_of_lists_are_dropped() -> None:
@@ -80,3 +82,16 @@ def test_empty_elements_of_lists_are_dropped() -> None:
     assert parsed("ask_knowledge_base", arguments) == parsed(
         "ask_knowledge_base", {"question": "What?"}
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "body"), [("ask_knowledge_base", AskIn), ("verify_quote", VerifyIn)]
+)
+def test_a_tool_takes_what_the_operation_takes_with_the_same_bounds(
+    tool: str, body: type[BaseModel]
+) -> None:
+    arguments = TOOLS[tool].fn_metadata.arg_model.model_fields
+    fields = {name: field for name, field in body.model_fields.items() if name != "keep"}
+    for name, field in fields.items():
+        own = arguments[name]
+        assert (own.metadata, own.description) == (field.metadata, field.description)

@@ -8,11 +8,11 @@ from django.contrib.staticfiles import finders
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from kbsite.mcp.budget import tokens
+from kbsite.mcp.answer_text import tokens
 from kbsite.mcp.server import build_server
 from kbsite.mcp.tools import all_tools
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, material, reply, text
+from tests.kbsite.mcp.endpoint import Endpoint, material
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.makers import make_cues, make_video
 
@@ -46,60 +46,50 @@ def test_every_tool_says_what_it_takes(endpoint: Endpoint, shelf: Shelf) -> None
         )
 
 
-def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_short_transcript_is_read_whole(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(6))
     arguments = {"videoId": "lecture-1", "times": "none"}
-    text = reply(endpoint.call(shelf.reading, "get_transcript", **arguments))
+    text = shelf.read("get_transcript", **arguments)
     assert "Whole transcript" in text
     assert text.count(" ".join(cue.text for cue in make_cues(6))) == 1
     assert "cursor=" not in text
 
 
-def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
-    result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1")
-    assert "Preview 0:00–" in text(result)
-    assert "search_transcript" in text(result)
-    assert "chunkIndex 0 to" in text(result)
+    result = shelf.read("get_transcript", videoId="lecture-1")
+    assert "Preview 0:00–" in result
+    assert "search_transcript" in result
+    assert "chunkIndex 0 to" in result
 
 
-def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(200))
     everything = {"videoId": "lecture-1", "chunkIndex": 1, "includeFullTranscript": True}
     times = {"startTime": 10, "endTime": 20}
-    part = reply(endpoint.call(shelf.reading, "get_transcript", **everything, **times))
+    part = shelf.read("get_transcript", **everything, **times)
     assert "\nPart 0:10–0:20, " in part
-    chunk = reply(endpoint.call(shelf.reading, "get_transcript", **everything))
+    chunk = shelf.read("get_transcript", **everything)
     assert "\nChunk 1 (of 4, from 0) 5:00–10:00, " in chunk
     assert "Next: get_transcript with chunkIndex=2." in chunk
 
 
-def test_a_search_ranks_segments_with_links_to_their_second(
-    endpoint: Endpoint, shelf: Shelf
-) -> None:
+def test_a_search_ranks_segments_with_links_to_their_second(shelf: Shelf) -> None:
     make_video(shelf.collection, key="dQw4w9WgXcQ", cues=make_cues(60))
-    result = endpoint.call(
-        shelf.reading,
-        "search_transcript",
-        videoId="dQw4w9WgXcQ",
-        query="convolution pooling",
-        maxResults=3,
+    result = shelf.read(
+        "search_transcript", videoId="dQw4w9WgXcQ", query="convolution pooling", maxResults=3
     )
-    hits = material(reply(result)).splitlines()
+    hits = material(result).splitlines()
     assert [hit.partition(" ")[0] for hit in hits] == ["1.", "2.", "3."]
     assert "convolution" in hits[0]
     assert hits[0].endswith("?t=0s)")
 
 
-def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_a_list_is_narrowed_by_words(shelf: Shelf) -> None:
     make_video(shelf.collection, key="one", title="Neural networks")
     make_video(shelf.collection, key="two", title="Baking bread")
     for narrowed, keys in (({}, ["two", "one"]), ({"query": "neural"}, ["one"])):
-        listed = material(reply(endpoint.call(shelf.reading, "list_transcripts", **narrowed)))
+        listed = material(shelf.read("list_transcripts", **narrowed))
         assert [line.split(" ")[1] for line in listed.splitlines()] == keys
 
 
@@ -117,18 +107,17 @@ def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
         ("list_transcripts", {"collection": "nowhere"}, "list_transcripts"),
         ("list_transcripts", {"cursor": "made:up"}, "without cursor"),
         ("get_job", {"jobId": 2**63 - 1}, "add_source"),
-        ("add_source", {"url": "https://example.org/"}, "add_source"),
+        ("add_source", {"url": "ftp://example.org/"}, "add_source"),
         ("fetch_transcript", {"videoId": "PLabcdefghijklmnop"}, "add_source"),
         ("fetch_transcript", {"videoId": "no such thing"}, "list_transcripts"),
     ],
 )
 def test_an_error_names_the_next_useful_tool(
-    endpoint: Endpoint, shelf: Shelf, tool: str, arguments: dict[str, Any], helps: str
+    shelf: Shelf, tool: str, arguments: dict[str, Any], helps: str
 ) -> None:
     make_video(shelf.collection)
-    result = endpoint.call(shelf.token, tool, **arguments)
-    assert result.is_error
-    assert helps in text(result).partition("Next: ")[2]
+    result = shelf.write.refused(tool, **arguments)
+    assert helps in result.partition("Next: ")[2]
 
 
 @pytest.mark.parametrize(
@@ -150,12 +139,11 @@ def test_an_error_names_the_next_useful_tool(
     ],
 )
 def test_unfit_arguments_are_refused_with_those_that_fit(
-    endpoint: Endpoint, shelf: Shelf, arguments: dict[str, Any]
+    shelf: Shelf, arguments: dict[str, Any]
 ) -> None:
-    result = endpoint.call(shelf.token, "get_transcript", **arguments)
-    assert result.is_error
-    assert "it takes chunkIndex, chunkSize, collection, cursor" in text(result)
-    assert len(text(result)) < 1_000
+    result = shelf.write.refused("get_transcript", **arguments)
+    assert "it takes chunkIndex, chunkSize, collection, cursor" in result
+    assert len(result) < 1_000
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" * 4_000])

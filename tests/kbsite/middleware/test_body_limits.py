@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kbsite.middleware import body_limits
-from kbsite.middleware.body_limits import BodyLimit, BodyTimeLimit, TemporaryUpload, most_bytes
+from kbsite.middleware import request_limits
+from kbsite.middleware.request_limits import BodyLimit, BodyTimeLimit, TemporaryUpload, most_bytes
 from tests.web_server import connect, heard, served
 
 STILL_SECONDS = 0.5
@@ -123,7 +123,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"done"})
 
-    monkeypatch.setattr(body_limits, "STILL_SECONDS", STILL_SECONDS)
+    monkeypatch.setattr(request_limits, "STILL_SECONDS", STILL_SECONDS)
     with served(BodyTimeLimit(site)) as port:
         yield port
 
@@ -148,7 +148,7 @@ def test_a_browser_gets_a_page(port: int) -> None:
 
 
 def test_a_body_that_drips_is_refused(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limits, "LEAST_RATE", 100)
+    monkeypatch.setattr(request_limits, "LEAST_RATE", 100)
     with connect(port, sends=HEAD % (b"/add/", b"*/*")) as client:
         client.settimeout(STILL_SECONDS / 5)
         response = b""
@@ -161,7 +161,7 @@ def test_a_body_that_drips_is_refused(port: int, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_slow_and_steady_upload_is_taken_in(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limits, "LEAST_RATE", 100)
+    monkeypatch.setattr(request_limits, "LEAST_RATE", 100)
     with connect(port, sends=HEAD % (b"/add/", b"*/*")) as client:
         for _ in range(20):
             client.sendall(b"x" * 50)

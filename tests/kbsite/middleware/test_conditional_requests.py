@@ -7,15 +7,10 @@ import pytest
 from django.test import Client
 
 from citations.models import Note
-from tests.makers import make_user, make_video, token_client
+from tests.makers import make_video
 from transcripts.models import Collection, Video
 
 V1 = "/api/v1/"
-
-
-@pytest.fixture
-def asking(collection: Collection) -> Client:
-    return token_client(make_user("ada", collection=collection))
 
 
 def send(client: Client, method: str, path: str, body: Any, **headers: str) -> Any:

@@ -19,7 +19,7 @@ from citations.errors import ModelError
 from citations.models import Answer, Note
 from citations.notebook import questions
 from citations.schemas.notebook import NoteOut
-from kbsite import tasks
+from kbsite import retention
 from kbsite.api import api
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
 from kbsite.openapi import resolve
@@ -30,16 +30,6 @@ from transcripts.models import Collection, Job
 
 V1 = "/api/v1/"
 NOTE = {"collection": "lectures", "text": "One."}
-
-
-@pytest.fixture
-def user(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def asking(user: User) -> Client:
-    return token_client(user)
 
 
 def post(client: Client, path: str, body: Any, key: str = "k-1") -> Any:
@@ -126,9 +116,9 @@ def test_what_was_refused_has_left_nothing_behind(
 def test_who_has_lost_the_lease_has_done_nothing(
     asking: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def take_over(note: Note, user: User) -> Any:
+    def take_over(note: Note, owner: User) -> Any:
         KeyedRequest.objects.update(holder=uuid4())
-        return read(note, user)
+        return read(note, owner)
 
     read = NoteOut.read
     monkeypatch.setattr(NoteOut, "read", take_over)
@@ -178,18 +168,18 @@ def test_a_version_of_the_list_does_not_get_round_the_key(asking: Client) -> Non
     assert Note.objects.count() == 1
 
 
-def test_keys_belong_to_who_sends_them(asking: Client, user: User, collection: Collection) -> None:
+def test_keys_belong_to_who_sends_them(asking: Client, owner: User, collection: Collection) -> None:
     post(asking, f"{V1}notes", NOTE)
     others = token_client(make_user("grace", collection=collection))
     assert "Idempotent-Replayed" not in post(others, f"{V1}notes", {**NOTE, "text": "Two."})
-    assert "Idempotent-Replayed" not in post(token_client(user), f"{V1}notes", NOTE)
+    assert "Idempotent-Replayed" not in post(token_client(owner), f"{V1}notes", NOTE)
     stranger = post(Client(), f"{V1}notes", NOTE)
     assert stranger.status_code == 401
 
 
-def test_an_answer_is_not_repeated_to_who_may_no_longer_see_it(asking: Client, user: User) -> None:
+def test_an_answer_is_not_repeated_to_who_may_no_longer_see_it(asking: Client, owner: User) -> None:
     post(asking, f"{V1}notes", NOTE)
-    user.memberships.all().delete()
+    owner.memberships.all().delete()
     refused = post(asking, f"{V1}notes", NOTE)
     assert (refused.status_code, refused.json()["code"]) == (409, "rights_changed")
     assert "One." not in refused.content.decode()
@@ -216,7 +206,7 @@ def test_keys_are_forgotten_after_a_day(asking: Client) -> None:
     post(asking, f"{V1}notes", NOTE)
     assert Note.objects.count() == 2
     KeyedRequest.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    tasks.clear()
+    retention.clear()
     assert not KeyedRequest.objects.exists()
 
 

@@ -113,7 +113,7 @@ def test_json_on_a_german_page_is_what_programs_get(page: Client) -> None:
     assert message in unescape(text_of(page.get(path, **GERMAN, **html)))
 
 
-def test_a_german_page_leaves_english_in_the_tables(page: Client, collection: Collection) -> None:
+def test_a_german_page_leaves_english_in_the_tables(page: Client) -> None:
     page.post("/add/", {"what": "https://youtu.be/abcdefghijk"}, **GERMAN)
     (job,) = Job.objects.all()
     job.fail(NoCaptions("This video has no captions."))

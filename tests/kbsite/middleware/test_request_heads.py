@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kbsite.middleware import request_heads
+from kbsite.middleware import request_limits
 from tests.web_server import connect, heard, served
 
 HEAD_SECONDS = 0.5
@@ -33,7 +33,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    monkeypatch.setattr(request_heads, "HEAD_SECONDS", HEAD_SECONDS)
+    monkeypatch.setattr(request_limits, "HEAD_SECONDS", HEAD_SECONDS)
     with served(site, keep_alive=1) as port:
         yield port
 

@@ -80,6 +80,12 @@ class Program:
         assert answer.status_code == 200, answer.content
         return dict(answer.json())
 
+    def connect_to_all(
+        self, user: User, choices: dict[str, Any] | None = None, **changes: str
+    ) -> dict[str, Any]:
+        """Return tokens that are good for every part of the server."""
+        return dict(self.exchange(self.ask(user, choices, resource="", **changes)).json())
+
     def refresh(self, tokens: dict[str, Any], **changes: str) -> Any:
         return self.token(
             grant_type="refresh_token", refresh_token=tokens["refresh_token"], **changes

@@ -17,15 +17,9 @@ from oauth2_provider.models import Application
 
 from kbsite.oauth import clients
 from tests.kbsite.oauth.program import CALLBACK, METADATA, Program, call, register
-from tests.makers import make_user
-from transcripts.models import Collection
+from tests.makers import signed_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +86,7 @@ def test_registration_can_be_switched_off(settings: Any) -> None:
     assert "registration_endpoint" not in metadata
 
 
-def test_a_registration_shows_itself_and_goes_but_does_not_change(ada: User) -> None:
+def test_a_registration_shows_itself_and_goes_but_does_not_change(owner: User) -> None:
     body = register().json()
     own = {"Authorization": f"Bearer {body['registration_access_token']}"}
     where = body["registration_client_uri"].removeprefix("http://testserver")
@@ -107,11 +101,11 @@ def test_a_registration_shows_itself_and_goes_but_does_not_change(ada: User) -> 
     assert not Application.objects.exists()
 
 
-def test_a_program_with_a_secret_has_to_send_it(ada: User) -> None:
+def test_a_program_with_a_secret_has_to_send_it(owner: User) -> None:
     body = register(token_endpoint_auth_method="client_secret_post").json()
     program = Program()
     program.client_id = body["client_id"]
-    location = program.ask(ada)
+    location = program.ask(owner)
     assert program.exchange(location).status_code == 401
     assert program.exchange(location, client_secret="wrong").status_code == 401
     assert program.exchange(location, client_secret=body["client_secret"]).status_code == 200
@@ -177,26 +171,25 @@ def document(
 
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transcripts.youtube.public_addresses.is_public", lambda _: True)
+    monkeypatch.setattr("transcripts.youtube.guard.is_public", lambda _: True)
 
 
-def open_consent(ada: User, client_id: str) -> Any:
+def open_consent(owner: User, client_id: str) -> Any:
     program = Program()
     program.client_id = client_id
-    browser = Client()
-    browser.force_login(ada)
+    browser = signed_in(owner)
     return browser.get("/oauth/authorize/", program.request())
 
 
 def test_an_application_is_known_by_the_document_at_its_address(
-    ada: User, document: Document, public: None
+    owner: User, document: Document, public: None
 ) -> None:
-    page = open_consent(ada, document.client_id).content.decode()
+    page = open_consent(owner, document.client_id).content.decode()
     assert "Connect Reader?" in page
     assert 'by <strong class="wrap">localhost</strong>' in page
     program = Program()
     program.client_id = document.client_id
-    assert program.connect(ada)["scope"] == "read"
+    assert program.connect(owner)["scope"] == "read"
     assert document.asked == 1  # it is kept as long as it says
 
 
@@ -214,27 +207,29 @@ def test_an_application_is_known_by_the_document_at_its_address(
     ids=["another id", "redirect", "secret", "size", "type", "absent", "elsewhere"],
 )
 def test_a_document_that_does_not_fit_is_refused(
-    ada: User, document: Document, public: None, change: Callable[[Document], Any]
+    owner: User, document: Document, public: None, change: Callable[[Document], Any]
 ) -> None:
     change(document)
-    assert open_consent(ada, document.client_id).status_code == 400
-    assert open_consent(ada, document.client_id).status_code == 400
+    assert open_consent(owner, document.client_id).status_code == 400
+    assert open_consent(owner, document.client_id).status_code == 400
     assert document.asked == 1  # nor is it asked for again at once
     assert not Application.objects.filter(client_id=document.client_id).exists()
 
 
 def test_a_trickle_does_not_hold_a_thread(
-    ada: User, document: Document, public: None, settings: Any
+    owner: User, document: Document, public: None, settings: Any
 ) -> None:
     timeout = {"CIMD_FETCH_TIMEOUT_SECONDS": 0.3}
     settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, **timeout}
     document.pause = 0.05
     started = time.monotonic()
-    assert open_consent(ada, document.client_id).status_code == 400
+    assert open_consent(owner, document.client_id).status_code == 400
     assert time.monotonic() - started < 3
 
 
-def test_nothing_is_asked_of_this_machine_nor_of_its_network(ada: User, document: Document) -> None:
+def test_nothing_is_asked_of_this_machine_nor_of_its_network(
+    owner: User, document: Document
+) -> None:
     for host in (
         "localhost",
         "127.0.0.1",
@@ -244,7 +239,7 @@ def test_nothing_is_asked_of_this_machine_nor_of_its_network(ada: User, document
         "[::ffff:7f00:1]",
     ):
         address = f"https://{host}:{document.server_port}/client.json"
-        assert open_consent(ada, address).status_code == 400
+        assert open_consent(owner, address).status_code == 400
     assert document.asked == 0
 
 
@@ -258,9 +253,9 @@ def test_a_document_is_fetched_for_a_user_only(document: Document, public: None)
 
 
 def test_documents_can_be_switched_off(
-    ada: User, document: Document, public: None, settings: Any
+    owner: User, document: Document, public: None, settings: Any
 ) -> None:
     settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, "CIMD_ENABLED": False}
-    assert open_consent(ada, document.client_id).status_code == 400
+    assert open_consent(owner, document.client_id).status_code == 400
     metadata = Client().get("/.well-known/oauth-authorization-server").json()
     assert metadata["client_id_metadata_document_supported"] is False

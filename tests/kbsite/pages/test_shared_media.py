@@ -12,7 +12,7 @@ from django.test import Client
 from citations.models import Answer, Conversation, SharedClip, SharedClipPart, SharedLink, Source
 from citations.notebook import shared_links
 from citations.notebook.shared_links import ShareTarget
-from kbsite import tasks
+from kbsite import retention
 from tests.citations.notebook.test_shared_links import expire
 from tests.html import text_of
 from tests.makers import make_citation, make_cues, make_source, make_video, token_client
@@ -157,11 +157,11 @@ def test_the_clip_of_an_expired_link_is_deleted_and_cut_again_once_it_is_renewed
     scope: Scope, owner: User, collection: Collection
 ) -> None:
     link = share(scope, owner, make_talk(collection))
-    tasks.clear()
+    retention.clear()
     (address,) = files_of(link)
-    expire(link)
+    expire()
     assert Client().get(address).status_code == 404
-    tasks.clear()
+    retention.clear()
     assert not SharedClip.objects.exists()
     shared_links.renew(scope, owner, link.uuid)
     (address,) = files_of(link)

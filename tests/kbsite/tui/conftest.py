@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 import pytest
@@ -101,7 +102,6 @@ REFUSED = Reply(
     milliseconds=90.0,
 )
 ANSWER, REFUSAL = map(TracedReplyOut.model_validate, (ANSWERED, REFUSED))
-Script = Callable[[Pilot[None]], Awaitable[None]]
 
 
 class FakeNotebook:
@@ -173,6 +173,11 @@ class FakeNotebook:
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeNotebook]:
     """The notebook, on a machine that is reached over SSH."""
     monkeypatch.setattr(app, "BUSY_SECONDS", 60)  # no update of the sources in the middle of a test
@@ -189,21 +194,17 @@ async def _moment(*_: float) -> None:
     await asyncio.sleep(0.01)
 
 
-def drive(
-    notebook: FakeNotebook, script: Script, *, size: tuple[int, int] = (80, 24)
-) -> CuebaseApp:
-    """Open the interface, press what the script presses, and close it."""
-
-    async def run() -> CuebaseApp:
-        opened = CuebaseApp(notebook)
-        opened.animation_level = "none"
-        async with opened.run_test(size=size) as pilot:
-            opened.query_one("#question", Input).cursor_blink = False
-            await until(pilot, lambda: bool(notebook.searches) and not len(opened.workers))
-            await script(pilot)
-        return opened
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def driven(
+    notebook: FakeNotebook, *, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Pilot[None]]:
+    """Open the interface for the block, which presses keys, and close it."""
+    opened = CuebaseApp(notebook)
+    opened.animation_level = "none"
+    async with opened.run_test(size=size) as pilot:
+        opened.query_one("#question", Input).cursor_blink = False
+        await until(pilot, lambda: bool(notebook.searches) and not len(opened.workers))
+        yield pilot
 
 
 async def shows(pilot: Pilot[None], *texts: str) -> None:

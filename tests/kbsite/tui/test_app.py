@@ -20,7 +20,7 @@ from tests.kbsite.tui.conftest import (
     FakeNotebook,
     ask,
     drawn,
-    drive,
+    driven,
     enter,
     leave,
     seen,
@@ -29,6 +29,7 @@ from tests.kbsite.tui.conftest import (
 )
 from transcripts.core.errors import Unavailable
 
+pytestmark = pytest.mark.anyio
 ASKING = "^q Quit esc Ask/read ^n New f1 Keys"
 READING = "^q Quit a Add n Next p Back o Open y Copy t How esc Ask/read ^n New f1 Keys"
 
@@ -54,10 +55,10 @@ def notes(pilot: Pilot[None]) -> list[str]:
     return [note.message for note in pilot.app._notifications]
 
 
-def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
+async def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
     notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot)
         await shows(
             pilot,
@@ -66,14 +67,12 @@ def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
             "[1] When a service says no  0:12–0:17",
         )
         assert await drawn(pilot, ASKING) == picture
-
-    drive(notebook, script)
     assert notebook.questions == [("How long?", ())]
     assert notebook.calls == ["left", "closed"]
 
 
-def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: FakeNotebook) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: FakeNotebook) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot)
         await leave(pilot)
         for key, label in (
@@ -88,15 +87,13 @@ def test_keys_walk_through_the_citations_and_stop_at_the_ends(notebook: FakeNote
             assert (key, chosen(pilot)) == (key, label)
         await shows(pilot, "[2] Counting, Waiting, Keeping Time  pages 10–11")
 
-    drive(notebook, script)
 
-
-def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(
+async def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_browser(
     notebook: FakeNotebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         monkeypatch.setattr(pilot.app, "open_url", opened.append)
         await leave(pilot)
         await pilot.press("o")
@@ -115,15 +112,13 @@ def test_the_link_of_a_citation_is_copied_over_ssh_and_opened_where_there_is_a_b
         await pilot.press("n", "o")
         await until(pilot, lambda: opened == ["http://127.0.0.1:8000/sources/2/pages/10/"])
 
-    drive(notebook, script)
 
-
-def test_a_refusal_says_so_and_shows_what_comes_nearest(
+async def test_a_refusal_says_so_and_shows_what_comes_nearest(
     notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
     notebook.events = [Progress(stage="retrieve"), REFUSAL]
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot, "Will it rain?")
         await shows(
             pilot,
@@ -134,15 +129,13 @@ def test_a_refusal_says_so_and_shows_what_comes_nearest(
         )
         assert await drawn(pilot, ASKING) == picture
 
-    drive(notebook, script)
 
-
-def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
+async def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
     notebook: FakeNotebook,
 ) -> None:
     notebook.hold_before = TracedReplyOut
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot, "why", shown="twice the one before. [2]")
         await shows(pilot, "Looking for passages …")
         await enter(pilot, "#question", "more")  # one question at a time: it stays in the line
@@ -152,12 +145,10 @@ def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
         await shows(pilot, "Stopped.", "Wait longer each time. [1]")
         await pilot.press("enter")
         await shows(pilot, "❯ more", "2 citations")
-
-    drive(notebook, script)
     assert [question for question, _ in notebook.questions] == ["why", "more"]
 
 
-def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(
+async def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(
     notebook: FakeNotebook,
 ) -> None:
     notebook.events = [
@@ -165,17 +156,15 @@ def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken
         Unavailable("The database does not answer.", hint="Check that it runs."),
     ]
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot, shown="The database does not answer.")
         await shows(pilot, "Check that it runs.")
         notebook.events = [REFUSAL]
         await ask(pilot, "again")
 
-    drive(notebook, script)
 
-
-def test_only_ticked_sources_are_asked(notebook: FakeNotebook) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_only_ticked_sources_are_asked(notebook: FakeNotebook) -> None:
+    async with driven(notebook) as pilot:
         await pilot.press("shift+tab", "shift+tab", "down", "space")
         await shows(pilot, "asking 1 ticked source", "[x] embed 40 %")
         notebook.sources.insert(0, ListedSource(id="9", title="New"))
@@ -188,13 +177,11 @@ def test_only_ticked_sources_are_asked(notebook: FakeNotebook) -> None:
         await shows(pilot, "asking all sources")
         await pilot.press("escape")
         await ask(pilot, "all")
-
-    drive(notebook, script)
     assert notebook.questions == [("one", ("2",)), ("all", ())]
 
 
-def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> None:
+    async with driven(notebook) as pilot:
         await leave(pilot)
         await pilot.press("slash")
         await enter(pilot, "#line", "waiting")
@@ -204,19 +191,17 @@ def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> N
         await shows(pilot, "asking 1 ticked source")
         await pilot.press("slash", "escape")  # left as it was
         await shows(pilot, "Sources: waiting")
-
-    drive(notebook, script)
     assert notebook.searches == ["", "waiting"]
 
 
-def test_a_source_is_added_and_how_far_each_is_is_shown(
+async def test_a_source_is_added_and_how_far_each_is_is_shown(
     notebook: FakeNotebook, picture: SnapshotAssertion
 ) -> None:
     notebook.sources.append(
         ListedSource(id="4", title="A scan", problem="No page has text. Recognise its words first.")
     )
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook, size=(140, 30)) as pilot:
         await leave(pilot)
         await pilot.press("a")
         await enter(pilot, "#line", "talk.vtt")
@@ -230,15 +215,13 @@ def test_a_source_is_added_and_how_far_each_is_is_shown(
         await enter(pilot, "#line", "x")
         await until(pilot, lambda: notes(pilot)[1:] == ["YouTube refuses. Try later."])
 
-    drive(notebook, script, size=(140, 30))
 
-
-def test_sources_are_looked_at_while_a_dialog_is_open(
+async def test_sources_are_looked_at_while_a_dialog_is_open(
     notebook: FakeNotebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kbsite.tui.app.BUSY_SECONDS", 0.02)
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await pilot.press("f1")
         looks = len(notebook.searches)
         await until(pilot, lambda: len(notebook.searches) > looks + 2)
@@ -246,11 +229,11 @@ def test_sources_are_looked_at_while_a_dialog_is_open(
         notebook.sources[1] = ListedSource(id="2", title="Counted")
         await shows(pilot, "[ ] Counted")
 
-    drive(notebook, script)
 
-
-def test_how_an_answer_was_made_is_told(notebook: FakeNotebook, picture: SnapshotAssertion) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_how_an_answer_was_made_is_told(
+    notebook: FakeNotebook, picture: SnapshotAssertion
+) -> None:
+    async with driven(notebook) as pilot:
         await leave(pilot)
         await pilot.press("t")  # there is no answer yet
         assert len(pilot.app.screen_stack) == 1
@@ -270,11 +253,9 @@ def test_how_an_answer_was_made_is_told(notebook: FakeNotebook, picture: Snapsho
         await pilot.press("escape")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
-    drive(notebook, script)
 
-
-def test_conversations_are_begun_anew_and_gone_on_with(notebook: FakeNotebook) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_conversations_are_begun_anew_and_gone_on_with(notebook: FakeNotebook) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot)
         await pilot.press("ctrl+n")
         await shows(pilot, "Ask a question below.", "n and p walk through")
@@ -283,27 +264,23 @@ def test_conversations_are_begun_anew_and_gone_on_with(notebook: FakeNotebook) -
         await shows(pilot, "About waiting")
         await pilot.press("enter")
         await shows(pilot, "❯ How long?", "2 citations")
-
-    drive(notebook, script)
     assert notebook.calls == ["left", "started", "resumed c1", "closed"]
 
 
-def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
+async def test_nothing_that_a_terminal_or_markup_would_obey_reaches_the_screen(
     notebook: FakeNotebook,
 ) -> None:
     notebook.sources = [
         ListedSource(id="1", title="\x1b[31mRed\x07 [bold]title[/bold] \u202eright")
     ]
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await shows(pilot, "[31mRed [bold]tit")
         await ask(pilot, "[red]what")
 
-    drive(notebook, script)
 
-
-def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNotebook) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+async def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNotebook) -> None:
+    async with driven(notebook) as pilot:
         await pilot.press("f1")
         await shows(pilot, "Shift+Tab")
         await pilot.press("escape")
@@ -316,43 +293,35 @@ def test_the_keys_are_listed_and_a_panel_may_have_the_screen(notebook: FakeNoteb
         await pilot.press("z")
         await shows(pilot, "Details")
 
-    drive(notebook, script)
-
 
 @pytest.mark.parametrize("size", [(40, 12), (48, 30), (80, 12)])
-def test_without_room_for_three_panels_the_answer_is_shown_and_others_open_under_the_focus(
+async def test_without_room_for_three_panels_the_answer_is_shown_and_others_open_under_the_focus(
     notebook: FakeNotebook, size: tuple[int, int]
 ) -> None:
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook, size=size) as pilot:
         await ask(pilot, shown="Wait longer each time. [1]")
         await shows(pilot, "Each pause is twice", "[1] When a service says no")
         await pilot.press("tab")
         await shows(pilot, "Add some")
 
-    drive(notebook, script, size=size)
 
-
-def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
+async def test_what_stands_around_a_quote_begins_and_ends_with_a_whole_word(
     notebook: FakeNotebook,
 ) -> None:
     quote = replace(WAIT, prefix="fuses. Think of it: ", suffix=" Add some chance, or els")
     reply = replace(ANSWERED, quotes=(quote, *ANSWERED.quotes[1:]))
     notebook.events = [TracedReplyOut.model_validate(reply)]
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook) as pilot:
         await ask(pilot)
         await shows(pilot, "… Think of it: Wait longer each time. Add some", "chance, or …")
 
-    drive(notebook, script)
 
-
-def test_an_empty_library_says_what_to_do_first(notebook: FakeNotebook) -> None:
+async def test_an_empty_library_says_what_to_do_first(notebook: FakeNotebook) -> None:
     notebook.sources = []
 
-    async def script(pilot: Pilot[None]) -> None:
+    async with driven(notebook, size=(60, 20)) as pilot:
         await shows(pilot, "Nothing is here yet.")
-
-    drive(notebook, script, size=(60, 20))
 
 
 def test_claims_beside_the_first_stand_under_a_line() -> None:

@@ -9,9 +9,7 @@ from django.contrib.auth.models import User
 from kbsite.callers import SignedInCaller, scope_of
 from kbsite.models import Webhook, WebhookKind
 from kbsite.webhooks import registry
-from tests.makers import make_user
 from tests.webhook_receiver import WebhookReceiver
-from transcripts.models import Collection
 
 
 @pytest.fixture
@@ -21,12 +19,7 @@ def receiver() -> Iterator[WebhookReceiver]:
 
 
 @pytest.fixture
-def user(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
-
-
-@pytest.fixture
-def webhook(user: User, receiver: WebhookReceiver, settings: Any) -> Webhook:
+def webhook(owner: User, receiver: WebhookReceiver, settings: Any) -> Webhook:
     settings.WEBHOOK_PRIVATE_ADDRESSES = True
-    caller = SignedInCaller(user, scope_of(user))
+    caller = SignedInCaller(owner, scope_of(owner))
     return registry.make(caller, url=receiver.url, events=list(WebhookKind))

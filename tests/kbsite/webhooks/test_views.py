@@ -3,19 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from kbsite.models import Webhook
 from tests.html import text_of
 
 NEW = {"url": "https://example.org/hook", "events": ["job.done"], "description": "Bot"}
-
-
-@pytest.fixture
-def page(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
 
 
 def test_a_new_webhook_shows_its_secret_once(page: Client) -> None:

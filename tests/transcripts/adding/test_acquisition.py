@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -42,11 +43,19 @@ def test_two_requests_make_one_job_and_two_fetches_one_video(
     assert (Video.objects.count(), Transcript.objects.count(), Job.objects.count()) == (1, 1, 2)
 
 
-def test_an_address_outside_youtube_is_refused_before_anything_is_queued(
-    collection: Collection,
+def test_an_address_that_only_looks_like_youtubes_is_a_web_page(collection: Collection) -> None:
+    address = "https://youtube.com.evil.example/watch?v=first-video"
+    assert acquisition.request(collection, address).kind == Job.Kind.PAGE
+
+
+def test_what_is_no_address_is_refused_before_anything_is_queued(
+    collection: Collection, settings: Any
 ) -> None:
     with pytest.raises(InvalidUrl):
-        acquisition.request(collection, "https://youtube.com.evil.example/watch?v=first-video")
+        acquisition.request(collection, "youtube.com.evil.example/watch?v=first-video")
+    settings.WEB_PAGE_RUNNER = ""
+    with pytest.raises(InvalidUrl):
+        acquisition.request(collection, "https://evil.example/")
     assert not Job.objects.exists()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from transcripts.captions import decode, parse
-from transcripts.core.errors import BadEncoding
+from transcripts.captions.caption_errors import BadEncoding
 
 SAMPLES = {
     "windows-1251": "Мы поставили чайник и ждём гостей.",

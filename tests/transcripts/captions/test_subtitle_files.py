@@ -3,7 +3,7 @@
 import pytest
 
 from transcripts.captions import Captions, parse
-from transcripts.core.errors import CaptionError
+from transcripts.captions.caption_errors import CaptionError
 
 ASS = """[Script Info]
 Title: Rain
@@ -25,6 +25,27 @@ def test_substation_is_read_without_styles_comments_and_drawings() -> None:
     captions = parse(ASS.encode(), name="rain.ass")
     assert (captions.format, captions.title) == ("ass", "Rain")
     assert rows(captions) == [(1000, 2500, "Ada: It rains, at last"), (5000, 6000, "Bo: Good.")]
+
+
+def test_columns_of_events_are_read_in_the_order_of_their_format_line() -> None:
+    ordered = (
+        ASS.replace("Layer, Start, End, Style, Name,", "Start, End, Name, Layer, Style,")
+        .replace("0,0:00:00.00,0:00:01.00,Default,,", "0:00:00.00,0:00:01.00,,0,Default,")
+        .replace("0,0:00:01.00,0:00:02.50,Default,Ada,", "0:00:01.00,0:00:02.50,Ada,0,Default,")
+        .replace("0,0:00:05.00,0:00:06.00,Default,Bo,", "0:00:05.00,0:00:06.00,Bo,0,Default,")
+        .replace("0,0:00:03.00,0:00:04.00,Default,,", "0:00:03.00,0:00:04.00,,0,Default,")
+    )
+    assert rows(parse(ordered.encode())) == rows(parse(ASS.encode()))
+
+
+def test_events_without_a_column_of_names_are_said_by_nobody() -> None:
+    ass = b"[Events]\nFormat: Start, End, Text\nDialogue: 0:00:01.00,0:00:02.00,It rains, here\n"
+    assert rows(parse(ass)) == [(1000, 2000, "It rains, here")]
+
+
+def test_events_without_a_column_of_text_are_told() -> None:
+    with pytest.raises(CaptionError, match="Format line"):
+        parse(ASS.replace("Effect, Text", "Effect").encode())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Lines of times that are unusual, broken or missing."""
 
+import pytest
+
 from transcripts.captions import parse
 
 
@@ -23,6 +25,41 @@ def test_text_below_broken_times_is_counted_and_told() -> None:
     assert captions.warnings[0].message == (
         "Passages without a time that can be read were left out: 1. The first is “lost”."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "first"),
+    [
+        (
+            "Subtitles by Ada\nand Bo\n\n1\n00:00:01,000 --> 00:00:02,000\nkept\n",
+            ["kept"],
+            "Subtitles by Ada and Bo",
+        ),
+        ("WEBVTT\nKind: captions\n\nlost\n\n00:01.000 --> 00:02.000\nkept\n", ["kept"], "lost"),
+        (
+            "1\n00:00:01,000 --> 00:00:02,000\nkept\n\n1984\n\n2\n00:00:03,000 --> 0:00:04,0\nx\n",
+            ["kept", "x"],
+            "1984",
+        ),
+    ],
+    ids=["above subtitles", "below the header of WebVTT", "that is a bare number"],
+)
+def test_text_without_times_is_counted_and_told(text: str, said: list[str], first: str) -> None:
+    captions = parse(text.encode())
+    assert [cue.text for cue in captions.cues] == said
+    assert captions.warnings[0].message == (
+        f"Passages without a time that can be read were left out: 1. The first is “{first}”."
+    )
+
+
+def test_a_number_above_an_empty_line_and_times_is_theirs() -> None:
+    captions = parse(b"1\n\n00:00:01,000 --> 00:00:02,000\none\n\n2\n\n00:00:03,000 --> 0:0:4\ntwo")
+    assert ([cue.text for cue in captions.cues], captions.warnings) == (["one", "two"], ())
+
+
+def test_settings_may_stand_directly_behind_the_times() -> None:
+    (cue,) = parse(b"WEBVTT\n\n00:01.000 --> 00:02.000line:40% size:40%\none\n").cues
+    assert (cue.start, cue.end, cue.text) == (1000, 2000, "one")
 
 
 def test_a_second_paragraph_under_the_times_of_subtitles_is_read() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from transcripts.captions import Captions, parse
-from transcripts.core.errors import EmptyCaptions
+from transcripts.captions.caption_errors import EmptyCaptions
 from transcripts.text.cues import Word
 
 

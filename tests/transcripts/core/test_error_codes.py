@@ -2,8 +2,9 @@
 
 import pytest
 
-from transcripts.core import error_codes
-from transcripts.core.errors import CaptionError, KnowledgeBaseError, TooLarge
+from transcripts.captions.caption_errors import CaptionError
+from transcripts.core import errors
+from transcripts.core.errors import KnowledgeBaseError, TooLarge
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,6 @@ from transcripts.core.errors import CaptionError, KnowledgeBaseError, TooLarge
 def test_an_error_is_rebuilt_as_the_widest_class_of_its_code(
     code: str, kind: type[KnowledgeBaseError]
 ) -> None:
-    error = error_codes.rebuilt(code, "It is so.", "Do that.")
+    error = errors.rebuilt(code, "It is so.", "Do that.")
     assert type(error) is kind
     assert (error.message, error.hint) == ("It is so.", "Do that.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transcripts.core.names import readable
+from transcripts.adding.files import readable
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from transcripts.core.errors import Unavailable
-from transcripts.core.redaction import MASK, redact
+from transcripts.core.sanitize import MASK, redact
 
 
 @pytest.mark.parametrize(

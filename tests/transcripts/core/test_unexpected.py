@@ -7,9 +7,9 @@ import pytest
 
 from transcripts import captions
 from transcripts.adding import acquisition
+from transcripts.captions.caption_errors import CaptionError, EmptyCaptions
 from transcripts.captions.formats import CaptionKind
-from transcripts.core.errors import CaptionError, EmptyCaptions, InvalidInput
-from transcripts.core.unexpected import told_as
+from transcripts.core.errors import InvalidInput, told_as
 from transcripts.models import Collection, Job, Video
 
 VTT = b"WEBVTT\n\n00:00.000 --> 00:02.000\nHello.\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.makers import make_wav
-from transcripts.media.media_types import type_of
+from transcripts.media.files import type_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from transcripts.text.cues import Cue, Word
-from transcripts.text.speakers import named, renamed
+from transcripts.text.cues import Cue, Word, named, renamed
 
 
 @pytest.mark.parametrize(

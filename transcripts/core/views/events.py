@@ -23,9 +23,9 @@ from django.utils import translation
 
 from transcripts.core import announcements, locks
 from transcripts.core.announcements import ACCESS, HEARTBEAT_SECONDS
-from transcripts.core.caller import Caller
 from transcripts.core.errors import NotFound, Throttled
 from transcripts.core.scope import Scope
+from transcripts.core.views.requests import Caller
 
 IDLE_SECONDS: Final = 300.0  # between two renderings without news: times are relative
 BUSY_SECONDS: Final = 15.0  # and while work is under way
@@ -139,25 +139,25 @@ async def _fragments(
 
 async def _rendered(render: Render, caller: Caller) -> Fragment:
     """Render when it is this stream's turn; leave the others' requests their time."""
+
+    def render_now() -> Fragment:
+        try:
+            fresh = caller.renewed()
+            return render(fresh.scope) if fresh else Fragment(is_final=True)
+        except NotFound:
+            return Fragment(is_final=True)  # deleted or no longer visible
+        except DATABASE_ERRORS:
+            return Fragment(is_busy=True)  # the database is away for a moment
+        finally:
+            locks.release_connection()
+
     turn, loop = announcements.current_listener().turn, asyncio.get_running_loop()
     await turn.acquire()
     started = loop.time()
     try:
-        return await sync_to_async(_render)(render, caller)
+        return await sync_to_async(render_now)()
     finally:
         loop.call_later((loop.time() - started) * (1 / SHARE - 1), turn.release)
-
-
-def _render(render: Render, caller: Caller) -> Fragment:
-    try:
-        fresh = caller.renewed()
-        return render(fresh.scope) if fresh else Fragment(is_final=True)
-    except NotFound:
-        return Fragment(is_final=True)  # deleted or no longer visible
-    except DATABASE_ERRORS:
-        return Fragment(is_busy=True)  # the database is away for a moment
-    finally:
-        locks.release_connection()
 
 
 # Texts that a thread writes

@@ -1,21 +1,45 @@
-"""The requests of callers, and answers to HTMX and plain browsers."""
+"""The requests of callers, where forms lead back to, and answers to HTMX and plain browsers."""
 
-from collections.abc import Mapping
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import Resolver404, resolve
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
-from transcripts.core.caller import Caller
 from transcripts.core.scope import Scope
 
+SAFE: Final = ("GET", "HEAD")
 A_YEAR: Final = 365 * 24 * 3600  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Caller(ABC):
+    """A user, and what they may see and change now. Doors make callers; work reads them."""
+
+    user: User
+    scope: Scope
+
+    @abstractmethod
+    def renewed(self) -> "Caller | None":
+        """Return them with what they may see and change now; None if they are signed out.
+
+        A long request may outlive a membership, a token, a session or an account.
+        """
+
+    def still_reads(self, collection_id: int) -> bool:
+        """Check again that they may read a collection."""
+        renewed = self.renewed()
+        return renewed is not None and collection_id in renewed.scope.readable
 
 
 class CallerRequest(HttpRequest):
@@ -51,6 +75,48 @@ def own_address(request: HttpRequest, address: str) -> str:
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return address if is_ours else ""
+
+
+def page_of_form(request: HttpRequest) -> str:
+    """Return the page of this site that a request comes from, "" if it is not known.
+
+    After a form was shown again with an error, the browser is at the address that takes the form:
+    then it is the nearest page above that.
+    """
+    parts = urlsplit(own_address(request, request.headers.get("Referer", "")))
+    if not _is_page(parts.path):
+        return page_above(parts.path)
+    page = urlunsplit(("", "", parts.path, parts.query, ""))
+    is_repeated = request.method in SAFE and page == request.get_full_path()
+    return "" if is_repeated else page
+
+
+def page_above(path: str) -> str:
+    """Return the nearest address above a path that answers GET, "" if that is the first page."""
+    while (path := path.rstrip("/").rpartition("/")[0] + "/") != "/":
+        if _is_page(path):
+            return path
+    return ""
+
+
+def takes_get(view: Callable[..., Any]) -> bool:
+    """Return whether a view answers GET, without calling it: its decorator or its class says so."""
+    if view_class := getattr(view, "view_class", None):
+        return "get" in view_class.http_method_names and hasattr(view_class, "get")
+    while inspect.isfunction(view):
+        # Django's require_POST keeps its methods nowhere else; a test compares all views with this.
+        methods = inspect.getclosurevars(view).nonlocals.get("request_method_list")
+        if methods is not None:
+            return "GET" in methods
+        view = getattr(view, "__wrapped__", None)  # type: ignore[assignment]
+    return True
+
+
+def _is_page(path: str) -> bool:
+    try:
+        return takes_get(resolve(path).func)
+    except Resolver404:
+        return False
 
 
 def without_empty(request: PageRequest) -> str:

@@ -1,4 +1,4 @@
-"""The columns and queries that all durable work shares.
+"""The columns and queries that all durable work shares, when it is tried again, and its turns.
 
 ``QueuedWork`` is done by one thread from start to end, which holds an advisory lock. ``LeasedWork``
 is done by several threads in turn, or many rows at once; it is held by a lease in its own columns.
@@ -6,15 +6,17 @@ Times are those of the database, as the clocks of the machines may differ and ju
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Event, Thread
 from typing import Any, ClassVar, Final, Self, TypeVar
 from uuid import UUID
 
-from django.db import Error, InterfaceError, OperationalError, connection, models
-from django.db.models import F, Q
-from django.db.models.functions import Now
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, models
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When, Window
+from django.db.models.functions import FirstValue, Now, RowNumber
 from django.utils import timezone
 
 from transcripts.core import clock, locks
@@ -27,17 +29,60 @@ from transcripts.core.errors import (
 )
 from transcripts.core.locks import Lock
 from transcripts.core.work.disk import storage_full
-from transcripts.core.work.retry import POLICIES, next_try
 
 LOST_AFTER: Final = timedelta(seconds=30)  # a message that has no effect by then is sent again
 NO_ERROR: Final[dict[str, Any]] = {"error_code": "", "error": "", "hint": "", "run_after": None}
 RESTARTED: Final[dict[str, Any]] = {**NO_ERROR, "attempts": 0, "crashes": 0, "sent_at": None}
 PROGRESS: Final = {"attempts": 1, "crashes": 1}  # of the attempt that makes it
+BEATS: Final = 6  # in the length of a lease: some may be late or lost
 
 logger = logging.getLogger(__name__)
 
 _Queued = TypeVar("_Queued", bound="QueuedWork")
 _Leased = TypeVar("_Leased", bound="LeasedWork")
+_Works = TypeVar("_Works", bound="QuerySet[Any]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """Attempt ``n`` is followed by a pause of ``pause * factor**n``, at most ``longest``."""
+
+    pause: timedelta
+    factor: int = 1
+    longest: timedelta = timedelta(hours=1)
+    attempts: int | None = None  # the last of which is final; None: no limit
+
+    def next_try(self, attempts: int) -> datetime | None:
+        """Return when to try again after this many attempts, or None to give up."""
+        if self.attempts is not None and attempts >= self.attempts:
+            return None
+        growth: int = self.factor ** min(attempts, 8)
+        return clock.now() + min(self.pause * growth, self.longest)
+
+
+_LATER = RetryPolicy(pause=timedelta(minutes=10), factor=6, longest=timedelta(days=1), attempts=4)
+POLICIES: Mapping[Retry, RetryPolicy] = {
+    Retry.ONCE: RetryPolicy(pause=timedelta(minutes=1), attempts=2),
+    Retry.NETWORK: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
+    Retry.UNEXPECTED: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
+    Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
+    Retry.RESTART: RetryPolicy(pause=timedelta(milliseconds=500), factor=2),
+    Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
+    Retry.LATER: _LATER,
+    Retry.AT_TIME: _LATER,  # for a time that is unknown
+    Retry.RECEIVER: RetryPolicy(
+        pause=timedelta(seconds=10), factor=4, longest=timedelta(hours=6), attempts=10
+    ),
+    Retry.SPACE: RetryPolicy(pause=timedelta(seconds=10)),
+    Retry.SETTINGS: RetryPolicy(pause=timedelta(minutes=10)),
+}
+
+
+def next_try(error: Exception, attempts: int) -> datetime | None:
+    """Return when to try again after this error, or None to give up."""
+    retry = error.retry if isinstance(error, KnowledgeBaseError) else Retry.UNEXPECTED
+    policy = POLICIES.get(retry)
+    return policy.next_try(attempts) if policy else None
 
 
 def error_columns(error: KnowledgeBaseError) -> dict[str, Any]:
@@ -119,6 +164,7 @@ class QueuedWork(DurableWork):
 
         Errors that leave the block are recorded by ``settle``.
         """
+        label = f"{self._meta.verbose_name} {self.pk}"
         with self.hold() as is_held:
             if not is_held or not self._is_among(works):
                 yield False
@@ -130,14 +176,14 @@ class QueuedWork(DurableWork):
                     self.fail(ProcessKilled())
                 yield is_begun
             except (OperationalError, InterfaceError) as error:
-                logger.warning("%s lost the database: %s", self._label, error)
+                logger.warning("%s lost the database: %s", label, error)
                 if not connection.is_usable():
                     connection.close()  # the next statement opens another
                 self.settle(error if storage_full(error) else DatabaseLost())
             except KnowledgeBaseError as error:
                 self.settle(error)
             except Exception as error:
-                logger.exception("%s failed unexpectedly", self._label)
+                logger.exception("%s failed unexpectedly", label)
                 self.settle(error)
             finally:
                 with suppress(Error):
@@ -171,10 +217,6 @@ class QueuedWork(DurableWork):
         waits until somebody changes something.
         """
         self.postpone(until=POLICIES[Retry.SETTINGS].next_try(self.attempts), error=error)
-
-    @property
-    def _label(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
 
     def postpone(
         self,
@@ -251,3 +293,63 @@ class LeasedWork(DurableWork):
     def is_active(self) -> bool:
         """Whether there was a sign of life within the length of a lease."""
         return self.active_at >= clock.now() - self.LEASE
+
+
+@contextmanager
+def keep_alive(work: "LeasedWorkQuerySet[Any]", holder: UUID | None) -> Iterator[None]:
+    """Renew the lease of this work in a thread during the block, or until it is lost, while its
+    holder waits, for example for a language model.
+
+    The thread dies with its process, so the work of a killed one is soon free.
+    """
+    ended = Event()
+
+    def renew(holder: UUID) -> None:
+        while not ended.wait(work.model.LEASE.total_seconds() / BEATS):
+            try:
+                if not work.all().renew(holder):
+                    return
+            except (DatabaseError, InterfaceError) as error:
+                logger.warning("A lease could not be renewed: %s", error)
+            finally:
+                connection.close()
+
+    if holder is not None:
+        Thread(target=renew, args=(holder,), name="lease", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def in_turn(
+    works: _Works,
+    *,
+    classes: Sequence[str],
+    started: "QuerySet[Any]",
+    names: tuple[str, str],
+    within: Sequence[Any] = ("pk",),
+) -> _Works:
+    """Order work: the first of each lane, beginning with the lane that was served longest ago;
+    then the second of each lane, and so on (docs/decisions/0013).
+
+    A lane is the work of one collection that one person added. ``classes`` go before turns ("-":
+    descending); ``within`` is the order within a lane. ``started`` is all work that was begun ever.
+    ``names`` are those of the columns of who added it and of when it was begun.
+    """
+    person, begun_at = names
+    lane = started.filter(**{"collection": OuterRef("collection"), f"{begun_at}__isnull": False})
+    own, nobodys = (
+        Subquery(lane.filter(**{person: owner}).order_by(f"-{begun_at}").values(begun_at)[:1])
+        for owner in (OuterRef(person), None)
+    )
+    window: dict[str, Any] = {
+        "partition_by": [*(name.removeprefix("-") for name in classes), "collection", person],
+        "order_by": list(within),
+    }
+    turned = works.annotate(
+        turn=Window(RowNumber(), **window),
+        served_at=Case(When(**{person: None}, then=nobodys), default=own),
+        head=Window(FirstValue("pk"), **window),  # lanes that were never served, in this order
+    )
+    return turned.order_by(*classes, "turn", F("served_at").asc(nulls_first=True), "head")

@@ -1,4 +1,4 @@
-"""Sources that a question names."""
+"""Sources and sections that a question names."""
 
 from time import process_time
 
@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citations.answers.question.named_sources import (
+    Heading,
+    find_named_section,
+    find_named_sources,
+    section_span,
+    title_words,
+)
 from citations.answers.question.named_sources import definite_kind as kind_of
-from citations.answers.question.named_sources import find_named_sources, title_words
+from tests.citations.text_tables import rows
 
 TITLES = [
     (1, "How BM25 ranks"),
@@ -39,76 +46,54 @@ TITLES = [
 ]
 
 NAMED = {
-    "In the talk “How BM25 ranks”, what does k1 do?": ({1, 10}, "What does k1 do?"),
-    'What does k1 do in the talk "how bm25 ranks"?': ({1, 10}, "What does k1 do?"),
-    "In “How BM25 ranks”, what does k1 do?": ({1, 10}, "What does k1 do?"),
-    "In How BM25 ranks, what does k1 do?": ({1, 10}, "What does k1 do?"),
-    "According to “How BM25 ranks”, why is length penalised?": (
-        {1, 10},
-        "Why is length penalised?",
-    ),
-    "What does “How BM25 ranks” say about length?": ({1, 10}, "What does it say about length?"),
-    "According to Counting, Waiting, Keeping Time, how is a second defined?": (
-        {2},
-        "How is a second defined?",
-    ),
-    "How is a second defined according to the book Counting, Waiting, Keeping Time?": (
-        {2},
-        "How is a second defined?",
-    ),
-    "How is a second defined in the textbook “Counting, Waiting”?": (
-        {2},
-        "How is a second defined?",
-    ),
-    "What does the lecture on gradient descent say about momentum?": (
-        {3},
-        "What does it say about momentum?",
-    ),
-    "What is the lecture on gradient descent about?": ({3}, "What is it about?"),
-    "Summarise the video about gradient descent": ({3}, "Summarise it"),
-    "Summarise the gradient descent lecture": ({3}, "Summarise it"),
-    "In the gradient descent lecture, why is momentum used?": ({3}, "Why is momentum used?"),
-    "In lecture 4, which sort is stable?": ({11}, "Which sort is stable?"),
-    "In the book Dracula, who is Renfield?": ({7}, "Who is Renfield?"),
-    "In the video “Entropy”, what is said about heat?": ({4}, "What is said about heat?"),
-    "What was decided in the budget meeting 12 March?": ({8}, "What was decided?"),
-    "From the talk titled The War in Ukraine, what follows for grain?": (
-        {9},
-        "What follows for grain?",
-    ),
-    "What did the deep learning lectures say about depth?": (
-        {15, 16},
-        "What did it say about depth?",
-    ),
-    "What is the week 1 lecture about?": ({17}, "What is it about?"),
-    "In week 1, what is said on gradients?": ({17, 18}, "What is said on gradients?"),
-    "What does the week 1 practicum say about tensors?": ({18}, "What does it say about tensors?"),
-    "What does the handbook say about holidays?": ({20}, "What does it say about holidays?"),
-    "According to the handbook, who is ill?": ({20}, "Who is ill?"),
-    "Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme?": (
-        {12},
-        "Was sagt es über Wärme?",
-    ),
-    "Was ist Wärme laut dem Buch „Einführung in die Thermodynamik“?": ({12}, "Was ist Wärme?"),
-    "What are the main topics of 2024-q3_board-minutes?": ({21}, "What are the main topics of it?"),
-    "What is said in 2024-q3_board-minutes.pdf about rent?": ({21}, "What is said about rent?"),
-    "Summarise “week05_lecture.en”": ({22}, "Summarise it"),
-    "What does week05_lecture.en say about rent?": ({22}, "What does it say about rent?"),
-    "Compare week05_lecture.en and 2024-q3_board-minutes": ({21, 22}, "Compare it and it"),
-    "Was heißt Straße, und was sagt week05_lecture.en zu Größe?": (
-        {22},
-        "Was heißt Straße, und was sagt it zu Größe?",
-    ),
-    "Summarise Calculus Volume 1": ({23}, "Summarise it"),
-    "What is calculus volume 1 about?": ({23}, "What is it about?"),
-    "What does Calculus Volume 1 say about limits?": ({23}, "What does it say about limits?"),
-    "Give me an overview of when a service says no": ({24}, "Give me an overview of it"),
-    "Summarise Entropy": ({4}, "Summarise it"),
-    "What are the key ideas of Dracula?": ({7}, "What are the key ideas of it?"),
-    "Dans la vidéo « La révolution française expliquée », qui est Danton ?": (
-        {13},
-        "Qui est Danton ?",
-    ),
+    question: ({*map(int, keys.split())}, left)
+    for question, keys, left in rows("""
+    In the talk “How BM25 ranks”, what does k1 do? | 1 10 | What does k1 do?
+    What does k1 do in the talk "how bm25 ranks"? | 1 10 | What does k1 do?
+    In “How BM25 ranks”, what does k1 do? | 1 10 | What does k1 do?
+    In How BM25 ranks, what does k1 do? | 1 10 | What does k1 do?
+    According to “How BM25 ranks”, why is length penalised? | 1 10 | Why is length penalised?
+    What does “How BM25 ranks” say about length? | 1 10 | What does it say about length?
+    According to Counting, Waiting, Keeping Time, how is a second defined? | 2 |
+      How is a second defined?
+    How is a second defined according to the book Counting, Waiting, Keeping Time? | 2 |
+      How is a second defined?
+    How is a second defined in the textbook “Counting, Waiting”? | 2 | How is a second defined?
+    What does the lecture on gradient descent say about momentum? | 3 |
+      What does it say about momentum?
+    What is the lecture on gradient descent about? | 3 | What is it about?
+    Summarise the video about gradient descent | 3 | Summarise it
+    Summarise the gradient descent lecture | 3 | Summarise it
+    In the gradient descent lecture, why is momentum used? | 3 | Why is momentum used?
+    In lecture 4, which sort is stable? | 11 | Which sort is stable?
+    In the book Dracula, who is Renfield? | 7 | Who is Renfield?
+    In the video “Entropy”, what is said about heat? | 4 | What is said about heat?
+    What was decided in the budget meeting 12 March? | 8 | What was decided?
+    From the talk titled The War in Ukraine, what follows for grain? | 9 | What follows for grain?
+    What did the deep learning lectures say about depth? | 15 16 | What did it say about depth?
+    What is the week 1 lecture about? | 17 | What is it about?
+    In week 1, what is said on gradients? | 17 18 | What is said on gradients?
+    What does the week 1 practicum say about tensors? | 18 | What does it say about tensors?
+    What does the handbook say about holidays? | 20 | What does it say about holidays?
+    According to the handbook, who is ill? | 20 | Who is ill?
+    Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme? | 12 |
+      Was sagt es über Wärme?
+    Was ist Wärme laut dem Buch „Einführung in die Thermodynamik“? | 12 | Was ist Wärme?
+    What are the main topics of 2024-q3_board-minutes? | 21 | What are the main topics of it?
+    What is said in 2024-q3_board-minutes.pdf about rent? | 21 | What is said about rent?
+    Summarise “week05_lecture.en” | 22 | Summarise it
+    What does week05_lecture.en say about rent? | 22 | What does it say about rent?
+    Compare week05_lecture.en and 2024-q3_board-minutes | 21 22 | Compare it and it
+    Was heißt Straße, und was sagt week05_lecture.en zu Größe? | 22 |
+      Was heißt Straße, und was sagt it zu Größe?
+    Summarise Calculus Volume 1 | 23 | Summarise it
+    What is calculus volume 1 about? | 23 | What is it about?
+    What does Calculus Volume 1 say about limits? | 23 | What does it say about limits?
+    Give me an overview of when a service says no | 24 | Give me an overview of it
+    Summarise Entropy | 4 | Summarise it
+    What are the key ideas of Dracula? | 7 | What are the key ideas of it?
+    Dans la vidéo « La révolution française expliquée », qui est Danton ? | 13 | Qui est Danton ?
+""")
 }
 NOT_NAMED = """
     What is gradient descent?
@@ -264,3 +249,56 @@ def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
 )
 def test_the_only_source_of_a_kind_is_meant_by_its_kind_alone(question: str, kind: str) -> None:
     assert kind_of(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "number", "left"),
+    [
+        ("What does chapter 4 say about roots?", (4,), "What does it say about roots?"),
+        ("In section 2.3, what is a limit?", (2, 3), "What is a limit?"),
+        ("What is a limit according to Section 2.3 of the book?", (2, 3), "What is a limit?"),
+        ("Summarize chapter 3", (3,), "Summarize"),
+        ("Was steht in Kapitel 2 über Ventile?", (2,), "Was steht über Ventile?"),
+        ("Que dit le chapitre 12 ?", (12,), "Que dit le?"),
+        ("What, in chapter 4, is a gene?", (4,), "What is a gene?"),
+        ('Explain chapter 5 "Genes"', (5,), 'Explain "Genes"'),
+        ('What about chapter 2, "dual parity"?', (2,), 'What about "dual parity"?'),
+    ],
+)
+def test_a_section_is_named_by_its_number(
+    question: str, number: tuple[int, ...], left: str
+) -> None:
+    named = find_named_section(question)
+    assert named is not None
+    assert (named.number, named.question) == (number, left)
+
+
+@pytest.mark.parametrize("question", ["What is a chapter?", "Who was 4 years old?", "Part of it"])
+def test_no_number_names_no_section(question: str) -> None:
+    assert find_named_section(question) is None
+
+
+HEADINGS = [
+    Heading(text, 100 * number, 100 * number + 90)
+    for number, text in enumerate(
+        ["", "1 Steam", "Hint", "2.1 Boilers", "2.2 Valves", "Proof", "2.10 Rods", "Chapter 3: Oil"]
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "span"),
+    [
+        ((1,), (100, 290)),
+        ((2,), (300, 690)),
+        ((2, 2), (400, 590)),
+        ((2, 1), (300, 390)),
+        ((3,), (700, 790)),
+        ((4,), None),
+        ((2, 7), None),
+    ],
+)
+def test_a_section_goes_on_to_the_next_number(
+    number: tuple[int, ...], span: tuple[int, int] | None
+) -> None:
+    assert section_span(number, HEADINGS) == span

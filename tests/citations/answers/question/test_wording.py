@@ -5,89 +5,57 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.answers.question.wording import MAX_PARTS, quoted, split
+from tests.citations.text_tables import rows
 
 SPLIT = {
-    "What is gradient descent, and how do bees dance?": [
-        "What is gradient descent",
-        "and how do bees dance?",
-    ],
-    "What is dropout? When should it be used?": [
-        "What is dropout?",
-        "When should it be used? (What is dropout?)",
-    ],
-    "What did Anna propose? Who was against it? Why?": [
-        "What did Anna propose?",
-        "Who was against it? Why? (What did Anna propose?)",
-    ],
-    "Define entropy; explain why it grows": [
-        "Define entropy",
-        "explain why it grows (Define entropy)",
-    ],
-    "1) What is a vector space? 2) What is a basis?": [
-        "What is a vector space?",
-        "What is a basis?",
-    ],
+    question: parts
+    for question, *parts in rows("""
+    What is gradient descent, and how do bees dance? | What is gradient descent |
+      and how do bees dance?
+    What is dropout? When should it be used? | What is dropout? |
+      When should it be used? (What is dropout?)
+    What did Anna propose? Who was against it? Why? | What did Anna propose? |
+      Who was against it? Why? (What did Anna propose?)
+    Define entropy; explain why it grows | Define entropy | explain why it grows (Define entropy)
+    1) What is a vector space? 2) What is a basis? | What is a vector space? | What is a basis?
+    Is there a test on Friday? What will it cover? | Is there a test on Friday? |
+      What will it cover? (Is there a test on Friday?)
+    Thanks! What is a tensor? And how is it stored? | Thanks! What is a tensor? |
+      And how is it stored? (Thanks! What is a tensor?)
+    What is entropy? How is it measured? | What is entropy? | How is it measured? (What is entropy?)
+    什么是熵？如何测量？ | 什么是熵？ | 如何测量？ (什么是熵？)
+    ما هي الشبكة؟ كيف تتعلم؟ | ما هي الشبكة؟ | كيف تتعلم؟ (ما هي الشبكة؟)
+    When is clipping used; what are its effects? | When is clipping used |
+      what are its effects? (When is clipping used)
+    What is the mempool, and why do nodes that are not mining keep one? | What is the mempool |
+      and why do nodes that are not mining keep one? (What is the mempool)
+    What is the capital of Mongolia, and what is a scan key? | What is the capital of Mongolia |
+      and what is a scan key?
+    What is exponential back-off, and what is jitter? | What is exponential back-off |
+      and what is jitter? (What is exponential back-off)
+    What is a mempool and what are package relays? | What is a mempool |
+      and what are package relays? (What is a mempool)
+    What is a tensor and who is Ada? | What is a tensor | and who is Ada?
+    What is the mempool, and what is FROST? | What is the mempool | and what is FROST?
+    What is the mempool, and what is the default size? | What is the mempool |
+      and what is the default size? (What is the mempool)
+    Why is the site in Mumbai dirtier, and how many times? | Why is the site in Mumbai dirtier |
+      and how many times? (Why is the site in Mumbai dirtier)
+    Was ist ein Tensor, und was ist ein Kern? | Was ist ein Tensor | und was ist ein Kern?
+    Was ist ein Tensor, und wozu dient er in der Praxis? | Was ist ein Tensor |
+      und wozu dient er in der Praxis? (Was ist ein Tensor)
+    What is its cost? And its speed? (What is RAID 5?) | What is its cost? (What is RAID 5?) |
+      And its speed? (What is RAID 5? What is its cost?)
+""")
+} | {
     "- What is a kernel?\n- What is an image?": ["What is a kernel?", "What is an image?"],
     "What is yeast?\nHow warm does it like it?": [
         "What is yeast?",
         "How warm does it like it? (What is yeast?)",
     ],
-    "Is there a test on Friday? What will it cover?": [
-        "Is there a test on Friday?",
-        "What will it cover? (Is there a test on Friday?)",
-    ],
-    "Thanks! What is a tensor? And how is it stored?": [
-        "Thanks! What is a tensor?",
-        "And how is it stored? (Thanks! What is a tensor?)",
-    ],
-    "What is entropy? How is it measured?": [
-        "What is entropy?",
-        "How is it measured? (What is entropy?)",
-    ],
-    "什么是熵？如何测量？": ["什么是熵？", "如何测量？ (什么是熵？)"],
-    "ما هي الشبكة؟ كيف تتعلم؟": ["ما هي الشبكة؟", "كيف تتعلم؟ (ما هي الشبكة؟)"],
     "1. What is a tensor?\n2. How does padding work?": [
         "What is a tensor?",
         "How does padding work?",
-    ],
-    "When is clipping used; what are its effects?": [
-        "When is clipping used",
-        "what are its effects? (When is clipping used)",
-    ],
-    "What is the mempool, and why do nodes that are not mining keep one?": [
-        "What is the mempool",
-        "and why do nodes that are not mining keep one? (What is the mempool)",
-    ],
-    "What is the capital of Mongolia, and what is a scan key?": [
-        "What is the capital of Mongolia",
-        "and what is a scan key?",
-    ],
-    "What is exponential back-off, and what is jitter?": [
-        "What is exponential back-off",
-        "and what is jitter? (What is exponential back-off)",
-    ],
-    "What is a mempool and what are package relays?": [
-        "What is a mempool",
-        "and what are package relays? (What is a mempool)",
-    ],
-    "What is a tensor and who is Ada?": ["What is a tensor", "and who is Ada?"],
-    "What is the mempool, and what is FROST?": ["What is the mempool", "and what is FROST?"],
-    "What is the mempool, and what is the default size?": [
-        "What is the mempool",
-        "and what is the default size? (What is the mempool)",
-    ],
-    "Why is the site in Mumbai dirtier, and how many times?": [
-        "Why is the site in Mumbai dirtier",
-        "and how many times? (Why is the site in Mumbai dirtier)",
-    ],
-    "Was ist ein Tensor, und was ist ein Kern?": ["Was ist ein Tensor", "und was ist ein Kern?"],
-    "Was ist ein Tensor, und wozu dient er in der Praxis?": [
-        "Was ist ein Tensor",
-        "und wozu dient er in der Praxis? (Was ist ein Tensor)",
-    ],
-    "What is its cost? And its speed? (What is RAID 5?)": [
-        "What is its cost? (What is RAID 5?)",
-        "And its speed? (What is RAID 5? What is its cost?)",
     ],
 }
 WHOLE = """

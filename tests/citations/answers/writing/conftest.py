@@ -1,6 +1,6 @@
 """Passages to make answers of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
@@ -41,12 +41,18 @@ def passage(
     )
 
 
+def numbered(texts: Iterable[str]) -> list[Evidence]:
+    """Make a passage of each text, each of another source."""
+    return [passage(text, number=number, source=number) for number, text in enumerate(texts, 1)]
+
+
 def extract_part(
     *evidence: Evidence,
     question: str = "What does entropy measure?",
     about: str | None = None,
     rate: Rate | None = None,
     read: Read | None = None,
+    earlier_quotes: Sequence[str] = (),
 ) -> Extract:
     """Return the extracts of a question; with ``about``, even if empty, of an overview."""
     part = (
@@ -54,7 +60,7 @@ def extract_part(
         if about is None
         else QuestionPart(text=question, breadth=Breadth.BROAD, about=about)
     )
-    (result,) = extract([part], evidence, rate=rate, read=read)
+    (result,) = extract([part], evidence, rate=rate, read=read, earlier_quotes=earlier_quotes)
     return result
 
 

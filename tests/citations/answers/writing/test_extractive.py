@@ -9,16 +9,30 @@ from hypothesis import strategies as st
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.writing.excerpts import sentences
 from citations.answers.writing.extractive import asks_for_list, extract, row_text
-from citations.text import tables
-from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
+from citations.text.blocks import table_rows
+from tests.citations.answers.writing.conftest import extract_part, numbered, passage, pick_texts
+from tests.citations.text_tables import rows
+
+FIRST = """
+# The sentence with the question's words:
+What does entropy measure? | We met on a Monday in the hall. Entropy measures how much disorder\
+ there is. Then there was coffee for everybody. | Entropy measures how much disorder there is.
+# What follows a question that is asked likewise is taken for its answer:
+What does entropy measure in gases? | What does entropy measure in gases? Disorder, and no less.\
+ Later somebody tried to measure the gases of the hall. | Disorder
+# An answer follows the question that the speaker asks:
+What does entropy measure? | So what does entropy measure? How much disorder there is in a system.\
+ Somebody opened the window then. | How much
+# A list follows the sentence that announces it:
+List the steps to calibrate the scale. | The steps to calibrate a scale are:¶¶1. Level the scale.\
+¶2. Tare it.¶¶Then rest. | The steps to calibrate a scale are:¶¶1. Level the scale.¶2. Tare it.
+"""
 
 
-def test_the_sentence_with_the_questions_words_comes_first() -> None:
-    text = (
-        "We met on a Monday in the hall. Entropy measures how much disorder there is. Then "
-        "there was coffee for everybody."
-    )
-    assert pick_texts(passage(text))[0].startswith("Entropy measures how much disorder there is.")
+@pytest.mark.parametrize(("question", "text", "first"), rows(FIRST))
+def test_the_answer_comes_first(question: str, text: str, first: str) -> None:
+    (best, *_) = pick_texts(passage(text.replace("¶", "\n")), question=question)
+    assert best.startswith(first.replace("¶", "\n"))
 
 
 def test_headings_and_contents_are_no_answers() -> None:
@@ -27,29 +41,8 @@ def test_headings_and_contents_are_no_answers() -> None:
         "measures that, and grows. He wrote it down."
     )
     assert not any("2 What" in quote for quote in pick_texts(passage(text)))
-    contents = passage(
-        "Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1
-    )
+    contents = passage("Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5")
     assert pick_texts(replace(contents, locator=replace(contents.locator, page=1))) == []
-
-
-def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer() -> None:
-    said = passage(
-        "What does entropy measure in gases? Disorder, and no less. Later somebody tried to "
-        "measure the gases of the hall."
-    )
-    assert pick_texts(said, question="What does entropy measure in gases?")[0].startswith(
-        "Disorder"
-    )
-
-
-def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
-    assert pick_texts(
-        passage(
-            "So what does entropy measure? How much disorder there is in a system. Somebody "
-            "opened the window then."
-        )
-    )[0].startswith("How much")
 
 
 def test_an_answer_to_the_same_question_in_a_talk_comes_before_what_has_its_words() -> None:
@@ -75,11 +68,12 @@ def test_a_pointer_and_an_exercise_are_no_answers(pointer: str) -> None:
     assert pick_texts(passage(f"{pointer} Entropy is large there.")) == ["Entropy is large there."]
 
 
+DISORDER = "Entropy measures the disorder of systems."
+
+
 def test_the_heading_of_a_passage_is_no_answer() -> None:
-    assert (
-        pick_texts(passage("What entropy does measure", heading="2 What entropy does measure"))
-        == []
-    )
+    named = passage("What entropy does measure", heading="2 What entropy does measure")
+    assert pick_texts(named) == []
 
 
 TABLE = (
@@ -100,39 +94,23 @@ def test_a_row_has_the_header_of_its_table_where_the_passage_begins_within_it() 
     question = "What is the latency of ResNet-50?"
     begin = TABLE.index("V2 | 11")
     cut = replace(passage(TABLE[begin:]), spans=((begin, len(TABLE)),))
-    rows = list(tables.rows(TABLE))
-    picks = extract([QuestionPart(text=question)], [cut], rows=lambda _: rows)[0].picks
+    table = list(table_rows(TABLE))
+    picks = extract([QuestionPart(text=question)], [cut], rows=lambda _: table)[0].picks
     assert row_text(picks[0], question) == "ResNet-50 · Latency (ms): 48"
-    whole = {pick.text: pick.header for pick in sentences([cut], lambda _: rows)}
+    whole = {pick.text: pick.header for pick in sentences([cut], lambda _: table)}
     assert whole["MobileNet-V2 | 11 | 14"] == ("Model", "Latency (ms)", "Size (MB)")
     assert all(TABLE[slice(*pick.span)] == pick.text for pick in picks)
 
 
-def test_a_list_follows_the_sentence_that_announces_it() -> None:
-    text = "The steps to calibrate a scale are:\n\n1. Level the scale.\n2. Tare it.\n\nThen rest."
-    (steps, *_) = pick_texts(passage(text), question="List the steps to calibrate the scale.")
-    assert steps.startswith("The steps to calibrate a scale are:")
-    assert "2. Tare it." in steps
-
-
 def test_what_was_said_is_not_said_again() -> None:
-    twice = [
-        passage("Entropy measures the disorder of systems.", number=number, source=number)
-        for number in (1, 2)
-    ]
-    assert pick_texts(*twice) == ["Entropy measures the disorder of systems."]
+    assert pick_texts(*numbered([DISORDER, DISORDER])) == [DISORDER]
 
 
 def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> None:
     aside = "There was coffee in the hall that day, and nobody asked. " * 8
-    evidence = [
-        passage(
-            f"Entropy measures the disorder of systems. {aside}Scales measure no entropy. {aside}"
-        )
-    ]
-    question = [QuestionPart(text="What does entropy measure?")]
-    (first,) = extract(question, evidence)
-    (second,) = extract(question, evidence, earlier_quotes=[pick.text for pick in first.picks])
+    said = passage(f"{DISORDER} {aside}Scales measure no entropy. {aside}")
+    first = extract_part(said)
+    second = extract_part(said, earlier_quotes=[pick.text for pick in first.picks])
     assert second.picks
     assert {pick.text for pick in second.picks}.isdisjoint({pick.text for pick in first.picks})
     assert not any("coffee" in pick.text for pick in second.picks)
@@ -148,21 +126,12 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     ],
 )
 def test_what_was_told_is_known_by_its_words(heard: str) -> None:
-    (result,) = extract(
-        [QuestionPart(text="What does entropy measure?")],
-        [passage("Entropy measures the disorder of systems.")],
-        earlier_quotes=[heard],
-    )
+    result = extract_part(passage(DISORDER), earlier_quotes=[heard])
     assert (result.picks, result.repeats) == ((), True)
 
 
 def test_a_few_words_are_nobodys() -> None:
-    (result,) = extract(
-        [QuestionPart(text="What does entropy measure?")],
-        [passage("Entropy measures the disorder of systems.")],
-        earlier_quotes=["Entropy measures the"],
-    )
-    assert result.picks
+    assert extract_part(passage(DISORDER), earlier_quotes=["Entropy measures the"]).picks
 
 
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
@@ -181,9 +150,9 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
 
 def test_meaning_decides_where_words_do_not() -> None:
     text = "The first one has nothing to do with it. The second one is what was wanted."
-    (result,) = extract(
-        [QuestionPart(text="Disorder?")],
-        [passage(text)],
+    result = extract_part(
+        passage(text),
+        question="Disorder?",
         rate=lambda _, sentences: [0.1 if "first" in sentence else 0.9 for sentence in sentences],
     )
     assert result.picks[0].text == "The second one is what was wanted."
@@ -191,13 +160,10 @@ def test_meaning_decides_where_words_do_not() -> None:
 
 
 def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in_many() -> None:
-    best = passage("Entropy measures the disorder of systems.", score=0.9)
-    others = [passage("Coffee was made for everybody in the hall.", number=2, source=2, score=0.1)]
-    rivals = [passage("Scales measure the weight, and no entropy.", number=2, source=2, score=0.8)]
-    alone, among = (
-        extract([QuestionPart(text="What does entropy measure?")], [best, *more])[0].signs
-        for more in (others, rivals)
-    )
+    best = passage(DISORDER, score=0.9)
+    other = passage("Coffee was made for everybody in the hall.", number=2, source=2, score=0.1)
+    rival = passage("Scales measure the weight, and no entropy.", number=2, source=2, score=0.8)
+    alone, among = (extract_part(best, more).signs for more in (other, rival))
     assert alone["lead"] > among["lead"] > 0
     assert (alone["share"], among["share"]) == (0.9, pytest.approx(0.9 / 1.7))
 
@@ -207,11 +173,8 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
         passage("Scales measure the weight, and no entropy.", number=2, start=start, score=0.8)
         for start in (200, 2_000)
     )
-    best = passage("Entropy measures the disorder of systems.", score=0.9)
-    beside, ahead = (
-        extract([QuestionPart(text="What does entropy measure?")], [best, other])[0].signs
-        for other in (near, far)
-    )
+    best = passage(DISORDER, score=0.9)
+    beside, ahead = (extract_part(best, other).signs for other in (near, far))
     assert beside["lead"] > ahead["lead"] > 0
     assert beside["share"] == ahead["share"] == 1
 
@@ -229,22 +192,21 @@ def test_names_and_numbers_of_a_question_are_heard_in_its_passages_or_not(
     question: str, share: float
 ) -> None:
     said = passage("Boltzmann said in 1877 that entropy counts the states of gases.")
-    (result,) = extract([QuestionPart(text=question)], [said])
-    assert result.signs["names"] == share
+    assert extract_part(said, question=question).signs["names"] == share
 
 
 def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None:
     said = passage("Entropy measures disorder. Entropy measures gases. Entropy measures time.")
     common, rare = (
-        extract([QuestionPart(text=text)], [said])[0].signs["heard"]
-        for text in ("What does entropy measure?", "What does entropy weigh?")
+        extract_part(said, question=f"What does entropy {verb}?").signs["heard"]
+        for verb in ("measure", "weigh")
     )
     assert common == 1.0
     assert rare < 0.5
 
 
 def test_nothing_found_is_nothing_told() -> None:
-    (result,) = extract([QuestionPart(text="What is entropy?")], [])
+    result = extract_part()
     assert result.picks == ()
     assert result.signs == {"score": 0, "margin": 0, "heard": 0, "names": 0, "lead": 0, "share": 0}
 
@@ -275,13 +237,12 @@ def test_a_fact_has_a_place_of_each_passage_before_two_of_one() -> None:
         "Monks wound the clock daily. Thieves took another clock away.",
         "Coal feeds this engine slowly. Mechanics love their engine dearly.",
     )
-    passages = [
-        passage(text, number=number, source=number) for number, text in enumerate(said, start=1)
-    ]
-    question = QuestionPart(text="How do gas, turbine, message, horizon, clock and engine differ?")
-    (folded,) = extract([question], passages)
+    question = "How do gas, turbine, message, horizon, clock and engine differ?"
+    folded = extract_part(*numbered(said), question=question)
     assert {pick.evidence.number for pick in folded.picks} == {1, 2, 3, 4, 5, 6}
-    (listed,) = extract([question], passages, earlier_quotes=["Something else was said."])
+    listed = extract_part(
+        *numbered(said), question=question, earlier_quotes=["Something else was said."]
+    )
     assert len(listed.picks) < len(folded.picks)
 
 
@@ -302,16 +263,9 @@ def test_it_goes_through_each_source_from_the_front() -> None:
 
 
 def test_of_the_whole_every_source_tells_something() -> None:
-    evidence = [
-        passage(
-            "\n\n".join((*SAID, f"The {number}th speaker went home early.")),
-            number=number,
-            source=number,
-        )
-        for number in (1, 2, 3)
-    ]
-    other = passage("Whales are mammals that live in the sea and breathe air.", number=4, source=4)
-    picks = extract_part(*evidence, other, question="What is this about?", about="").picks
+    alike = ["\n\n".join((*SAID, f"The {n}th speaker went home early.")) for n in (1, 2, 3)]
+    said = numbered([*alike, "Whales are mammals that live in the sea and breathe air."])
+    picks = extract_part(*said, question="What is this about?", about="").picks
     assert {pick.evidence.source for pick in picks} >= {1, 4}
 
 
@@ -344,21 +298,13 @@ def test_titles_and_questions_are_no_overview() -> None:
 
 
 def test_a_sentence_that_can_be_understood_by_itself_is_preferred() -> None:
-    evidence = [
-        passage(
-            f"They say that nobody counted the {plant} in the boxes.\n\n{said}",
-            number=number,
-            source=number,
-        )
-        for number, (plant, said) in enumerate(
-            zip(("apples", "pears", "plums", "figs", "dates"), SAID, strict=True)
-        )
-    ]
+    evidence = numbered(
+        f"They say that nobody counted the {plant} in the boxes.\n\n{said}"
+        for plant, said in zip(("apples", "pears", "plums", "figs", "dates"), SAID, strict=True)
+    )
     chosen = pick_texts(*evidence, question="What is it about?", about="")
-    assert (len(chosen), sum(text.startswith("They") for text in chosen)) == (
-        6,
-        1,
-    )  # five sources have one each, and one has two
+    # Five sources have one each, and one has two:
+    assert (len(chosen), sum(text.startswith("They") for text in chosen)) == (6, 1)
 
 
 def test_an_overview_is_of_its_subject_not_of_how_it_was_asked_for() -> None:
@@ -377,9 +323,7 @@ def test_sentences_of_a_summary_are_at_their_own_places() -> None:
     )
     spans = [(0, 43), (68, len(source))]
     summary = passage(" ".join(source[start:stop] for start, stop in spans), spans=spans, level=2)
-    (result,) = extract(
-        [QuestionPart(text="What is measured?", breadth=Breadth.BROAD, about="measures")], [summary]
-    )
+    result = extract_part(summary, question="What is measured?", about="measures")
     assert {pick.text for pick in result.picks} == {source[start:stop] for start, stop in spans}
     assert all(source[slice(*pick.span)] == pick.text for pick in result.picks)
 

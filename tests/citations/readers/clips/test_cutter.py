@@ -16,7 +16,7 @@ from citations.errors import CannotBeCut, CutterMissing
 from citations.readers.clips import cutter
 from citations.readers.clips.cutter import CutClip
 from tests.tones import CODECS, length, make_recording, seconds_heard, seconds_seen
-from transcripts.media import media_types
+from transcripts.media import files
 
 SOUNDS = [ending for ending, (_, _, film) in CODECS.items() if not film]
 NO_COMMENTS = b"\3vorbis" + bytes(8) + b"\1"
@@ -26,7 +26,7 @@ FILMS = [ending for ending, (_, _, film) in CODECS.items() if film]
 def cut(folder: Path, data: bytes, start: int, end: int, *, most: int = 10**7) -> CutClip:
     """Cut from second ``start`` until ``end``, into the file that ``written`` returns."""
     (folder / "file").write_bytes(data)
-    media_type = media_types.type_of(data[: media_types.HEAD])
+    media_type = files.type_of(data[: files.HEAD])
     target = folder / "clip"
     span = {"start": start * 1000, "end": end * 1000}
     return cutter.cut(folder / "file", media_type, target, **span, most=most)
@@ -47,7 +47,7 @@ def test_a_clip_sounds_from_its_start_until_its_end_and_names_nothing(
     assert 1.9 < length(written(tmp_path)) <= 2.01
     assert b"Between ourselves" not in written(tmp_path)
     kind = "audio" if ending in SOUNDS else "video"
-    form = media_types.type_of(written(tmp_path)[: media_types.HEAD]).partition("/")[2]
+    form = files.type_of(written(tmp_path)[: files.HEAD]).partition("/")[2]
     assert clip.media_type == f"{kind}/{form}"
 
 
@@ -141,7 +141,7 @@ def test_every_type_of_files_that_are_accepted_can_be_cut() -> None:
         b"\0\0\0\x20ftypM4A ", b"\0\0\0\x20ftypisom", b"\x1aE\xdf\xa3....webm", b"OggS", b"fLaC",
         b"RIFF....WAVE", b"ID3", b"\xff\xf1",
     )  # fmt: skip
-    types = {media_types.type_of(head).partition("/")[2] for head in heads}
+    types = {files.type_of(head).partition("/")[2] for head in heads}
     assert types == set(cutter.FORMATS)
 
 

@@ -1,10 +1,11 @@
 """Of a web page its article is read, whole; what stands around it is not."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from citations.readers.markup.article import NEEDS_SCRIPTS, WHOLE_PAGE
+from citations.readers.markup.article import NEEDS_SCRIPTS_NOTE, WHOLE_PAGE_NOTE
 from citations.readers.markup.reader import read_html
 from citations.readers.pagination import OpenDocument
 
@@ -69,7 +70,15 @@ def test_a_page_whose_main_part_is_small_is_read_whole_and_says_so(tmp_path: Pat
     rows = "".join(f"<li><a href=/{row}>Port number {row}</a></li>" for row in range(200))
     document = opened(tmp_path, f"<main><p>{SPRING}</p></main><ul>{rows}</ul>")
     assert "Port number 199" in text_of(document)
-    assert document.facts.note == WHOLE_PAGE
+    assert document.facts.note == WHOLE_PAGE_NOTE
+
+
+def test_a_page_whose_article_is_less_than_half_of_it_says_so(tmp_path: Path) -> None:
+    rows = "".join(f"<a href=/{row}>Port number {row}</a> " for row in range(35))
+    text = f"<p>{SPRING}</p><p>{AUTUMN}</p>"
+    document = opened(tmp_path, f"<div class=menu>{rows}</div><article>{text}</article>")
+    assert text_of(document) == f"{SPRING}\n\n{AUTUMN}"
+    assert re.fullmatch(r"Only the article was read; \d\d % .* outside it\.", document.facts.note)
 
 
 def test_a_page_that_scripts_write_says_so(tmp_path: Path) -> None:
@@ -77,7 +86,7 @@ def test_a_page_that_scripts_write_says_so(tmp_path: Path) -> None:
         "<div id=root></div><noscript>Enable JavaScript.</noscript><script src=/app.js></script>"
     )
     document = opened(tmp_path, shell)
-    assert (list(document.pages), document.facts.note) == ([], NEEDS_SCRIPTS)
+    assert (list(document.pages), document.facts.note) == ([], NEEDS_SCRIPTS_NOTE)
     assert opened(tmp_path, f"{shell}<p>{SPRING}</p><p>{AUTUMN}</p>").facts.note == ""
 
 

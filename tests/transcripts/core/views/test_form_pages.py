@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.html import text_of
-from transcripts.core.views.form_pages import page_above, takes_get
+from transcripts.core.views.requests import page_above, takes_get
 
 NOT_PAGES = ("admin/", "api/", "^", ".well-known/")
 FILLED = {"int": "7", "uuid": str(UUID(int=7)), "str": "x", "slug": "x"}

@@ -28,6 +28,7 @@ from citations.models import (
 )
 from kbsite.models import KeyedRequest, WebhookDelivery
 from tests.serving import until
+from transcripts import tasks
 from transcripts.core import clock
 from transcripts.core.errors import (
     DatabaseLost,
@@ -39,11 +40,15 @@ from transcripts.core.errors import (
     UnexpectedError,
     YouTubeChanged,
 )
-from transcripts.core.work import messages
 from transcripts.core.work.disk import StorageFull
-from transcripts.core.work.heartbeat import keep_alive
-from transcripts.core.work.models import DurableWork, LeasedWork, QueuedWork
-from transcripts.core.work.retry import RetryPolicy, next_try
+from transcripts.core.work.models import (
+    DurableWork,
+    LeasedWork,
+    QueuedWork,
+    RetryPolicy,
+    keep_alive,
+    next_try,
+)
 from transcripts.models import Collection, Feed, Job, YouTubeGate
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +124,7 @@ def test_a_message_goes_out_when_the_transaction_commits(
 ) -> None:
     task = TaskStandIn()
     with django_capture_on_commit_callbacks(execute=True):
-        messages.sweep(task, Job.objects.due().unsent())
+        tasks.nudge_all(task, Job.objects.due().unsent())
         assert task.sent == []
     assert task.sent == [job.pk]
     assert not Job.objects.unsent().exists()
@@ -130,7 +135,7 @@ def test_a_broker_that_is_away_leaves_the_work_unsent(
     job: Job, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        messages.nudge(TaskStandIn(OperationalError("away")), job)
+        tasks.nudge(TaskStandIn(OperationalError("away")), job)
     assert Job.objects.unsent().exists()
 
 

@@ -1,0 +1,1 @@
+"""Read DOCX, PPTX, ODT and EPUB, archives of XML, in a sandboxed child process."""

@@ -1,0 +1,222 @@
+"""A Word document is read as it is once all changes are accepted."""
+
+from pathlib import Path
+
+import pytest
+
+from citations.readers.page import OutlineEntry
+from tests.citations.readers.office.archives import (
+    STYLES,
+    WORD,
+    docx,
+    paragraph,
+    read,
+    relationships,
+    run,
+    text_of,
+)
+
+NUMBERING = f"""<w:numbering {WORD}>
+<w:abstractNum w:abstractNumId="1">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
+</w:abstractNum>
+<w:abstractNum w:abstractNumId="2">
+<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="x"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%2."/></w:lvl>
+<w:lvl w:ilvl="2"><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl>
+</w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>
+<w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>
+</w:numbering>"""
+BOX = "<w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent>"
+
+
+def in_list(text: str, level: int, of: int = 2, style: str = "") -> str:
+    numbers = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{of}"/></w:numPr>'
+    return paragraph(text, style, numbers)
+
+
+def test_headings_are_those_of_styles_in_any_language_and_of_styles_based_on_them(
+    tmp_path: Path,
+) -> None:
+    body = "".join(
+        (
+            paragraph("Limits of functions", "Title"),
+            paragraph("Contents .... 3", "TOC1"),
+            paragraph("First", "berschrift1"),
+            paragraph("Said below it."),
+            paragraph("Second", "Own"),
+            paragraph("Third", "", '<w:outlineLvl w:val="2"/>'),
+        )
+    )
+    opened = read(docx(body, parts={"word/styles.xml": STYLES}), tmp_path)
+    assert opened.facts.outline == (
+        OutlineEntry(1, "Limits of functions", 1),
+        OutlineEntry(1, "First", 1),
+        OutlineEntry(2, "Second", 1),
+        OutlineEntry(3, "Third", 1),
+    )
+    assert text_of(opened) == "Limits of functions\n\nFirst\n\nSaid below it.\n\nSecond\n\nThird"
+
+
+def test_the_properties_tell_the_title_the_author_the_language_and_the_day(tmp_path: Path) -> None:
+    facts = read(docx(paragraph("Words.")), tmp_path).facts
+    assert (facts.title, facts.author, facts.language) == ("On limits", "Ada", "en-GB")
+    assert facts.published == "2024-02-03T10:00:00Z"
+
+
+def test_without_properties_the_title_is_the_one_in_the_text(tmp_path: Path) -> None:
+    parts = {"word/styles.xml": STYLES, "docProps/core.xml": "<x/>"}
+    data = docx(paragraph("Limits", "Title") + paragraph("One", "berschrift1"), parts=parts)
+    assert read(data, tmp_path).facts.title == "Limits"
+
+
+def test_headings_and_items_have_the_numbers_that_word_counts(tmp_path: Path) -> None:
+    body = "".join(
+        (
+            in_list("Functions", 0, of=1, style="berschrift1"),
+            in_list("Limits", 1, of=1, style="H2"),
+            in_list("Series", 1, of=1, style="H2"),
+            in_list("apples", 0),
+            in_list("red", 1),
+            in_list("green", 1),
+            in_list("small", 2),
+            in_list("pears", 0),
+        )
+    )
+    parts = {"word/styles.xml": STYLES, "word/numbering.xml": NUMBERING}
+    opened = read(docx(body, parts=parts), tmp_path)
+    assert [entry.title for entry in opened.facts.outline] == [
+        *("1 Functions", "1.1 Limits", "1.2 Series")
+    ]
+    items = "• apples\n  3. red\n  4. green\n    • (i) small\n• pears"
+    assert text_of(opened).endswith(items)
+    assert "<ul><li>" in next(iter(opened.pages)).html
+
+
+def test_insertions_are_read_and_deletions_are_not(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr>"
+        f"{run('It is ')}<w:ins>{run('much ')}</w:ins><w:del><w:r><w:delText>too </w:delText></w:r>"
+        f"</w:del></w:p>{paragraph('warmer.')}"
+        f"<w:p><w:moveFrom>{run('Gone.')}</w:moveFrom><w:moveTo>{run('Come.')}</w:moveTo></w:p>"
+        f"<w:tbl><w:tr><w:trPr><w:del/></w:trPr><w:tc>{paragraph('Old row')}</w:tc></w:tr></w:tbl>"
+    )
+    assert text_of(read(docx(body), tmp_path)) == "It is much warmer.\n\nCome."
+
+
+def test_notes_stand_below_the_paragraph_that_refers_to_them(tmp_path: Path) -> None:
+    body = (
+        f"<w:p>{run('A claim')}<w:r><w:footnoteReference w:id='2'/></w:r>{run(' and more')}"
+        f"<w:r><w:endnoteReference w:id='2'/></w:r></w:p>{paragraph('Next.')}"
+    )
+    parts = {
+        f"word/{kind}s.xml": f"<w:{kind}s {WORD}><w:{kind} w:id='2'>{paragraph(f'See {kind}.')}"
+        f"</w:{kind}></w:{kind}s>"
+        for kind in ("footnote", "endnote")
+    }
+    assert text_of(read(docx(body, parts=parts), tmp_path)) == (
+        "A claim[1] and more[i]\n\n[1] See footnote.\n\n[i] See endnote.\n\nNext."
+    )
+
+
+def test_a_table_keeps_its_rows_and_the_header_that_word_repeats(tmp_path: Path) -> None:
+    rows = (("Tea", "Price", "<w:trPr><w:tblHeader/></w:trPr>"), ("Green", "4", ""))
+    body = "".join(
+        f"<w:tr>{about}<w:tc>{paragraph(left)}</w:tc><w:tc>{paragraph(right)}</w:tc></w:tr>"
+        for left, right, about in rows
+    )
+    opened = read(docx(f"<w:tbl>{body}</w:tbl>"), tmp_path)
+    [page] = opened.pages
+    assert page.text == "Tea | Price\nGreen | 4"
+    assert "<th>" in page.html
+
+
+def test_boxes_of_text_are_read_once_and_pictures_by_their_descriptions(tmp_path: Path) -> None:
+    body = (
+        f"<w:p>{run('Before.')}<w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:drawing>"
+        f"<wp:inline><wp:docPr id='1'/><wps:txbx>{BOX}</wps:txbx></wp:inline></w:drawing>"
+        f"</mc:Choice><mc:Fallback><w:pict><v:textbox>{BOX}</v:textbox></w:pict></mc:Fallback>"
+        "</mc:AlternateContent></w:r></w:p>"
+        "<w:p><w:r><w:drawing><wp:inline><wp:docPr id='2' descr='A red fox'/><a:graphic>"
+        "<pic:pic/></a:graphic></wp:inline></w:drawing></w:r></w:p>"
+        "<w:p><w:r><w:drawing><wp:inline><a:graphic><c:chart/></a:graphic></wp:inline></w:drawing>"
+        "</w:r><w:r><w:object><o:OLEObject ProgID='Excel.Sheet'/></w:object></w:r>"
+        "<w:r><w:commentReference w:id='1'/></w:r></w:p>"
+    )
+    opened = read(docx(body), tmp_path)
+    assert text_of(opened) == "Before.\n\nIn a box.\n\nA red fox"
+    assert opened.facts.note == (
+        "Pictures, of which only the descriptions are read: 1. Charts that are not read: 1."
+        " Embedded files that are not read: 1. Comments that are not read: 1."
+    )
+
+
+def test_words_are_joined_where_word_only_hides_or_breaks_them(tmp_path: Path) -> None:
+    body = (
+        "<w:p><w:r><w:t>Un</w:t><w:softHyphen/><w:t>til\u00ad now</w:t></w:r>"
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t> hidden</w:t></w:r>"
+        "<w:r><w:tab/><w:t>well</w:t><w:noBreakHyphen/><w:t>known</w:t></w:r>"
+        "<w:hyperlink r:id='r1'><w:r><w:t> link</w:t></w:r></w:hyperlink>"
+        "<w:r><w:instrText>PAGE</w:instrText></w:r></w:p>"
+        "<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val='Table of Contents'/>"
+        f"</w:docPartObj></w:sdtPr><w:sdtContent>{paragraph('Contents')}</w:sdtContent></w:sdt>"
+        f"<w:sdt><w:sdtContent>{paragraph('שלום עולם')}</w:sdtContent></w:sdt>"
+    )
+    assert text_of(read(docx(body), tmp_path)) == "Until now well-known link\n\nשלום עולם"
+
+
+@pytest.mark.parametrize(
+    ("equation", "line"),
+    [
+        ("<m:f><m:num>{a}{b}</m:num><m:den>{c}</m:den></m:f>", "(ab)/c"),
+        ("<m:sSup><m:e>{a}</m:e><m:sup>{b}{c}</m:sup></m:sSup>", "a^{bc}"),
+        ("<m:sSubSup><m:e>{a}</m:e><m:sub>{b}</m:sub><m:sup>{c}</m:sup></m:sSubSup>", "a_b^c"),
+        ("<m:rad><m:deg>{c}</m:deg><m:e>{a}</m:e></m:rad>", "√[c](a)"),
+        ("<m:rad><m:deg/><m:e>{a}</m:e></m:rad>", "√(a)"),
+        (
+            "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{a}</m:sub><m:sup>{b}</m:sup>"
+            "<m:e>{c}</m:e></m:nary>",
+            "∑_a^bc",
+        ),
+        ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e>{a}</m:e><m:e>{b}</m:e></m:d>", "[a|b)"),
+        ("<m:m><m:mr><m:e>{a}</m:e><m:e>{b}</m:e></m:mr></m:m>", "a & b;"),
+        ("<m:func><m:fName>{a}</m:fName><m:e>{b}</m:e></m:func>", "a b"),
+        ("<m:limLow><m:e>{a}</m:e><m:lim>{b}</m:lim></m:limLow>", "a_b"),
+        ("{a}<m:unknown>{b}</m:unknown>", "ab"),
+    ],
+)
+def test_an_equation_is_a_line_that_can_be_searched(
+    equation: str, line: str, tmp_path: Path
+) -> None:
+    letters = {letter: f"<m:r><m:t>{letter}</m:t></m:r>" for letter in "abc"}
+    body = f"<w:p>{run('As ')}<m:oMath>{equation.format(**letters)}</m:oMath></w:p>"
+    opened = read(docx(body), tmp_path)
+    assert text_of(opened) == f"As {line}"
+    assert not opened.facts.note
+
+
+def test_an_equation_that_is_nested_deeply_keeps_its_symbols(tmp_path: Path) -> None:
+    deep = "<m:sSup><m:e>" * 200 + "<m:r><m:t>u</m:t></m:r>" + "</m:e></m:sSup>" * 200
+    assert text_of(read(docx(f"<w:p><m:oMath>{deep}</m:oMath></w:p>"), tmp_path)) == "u"
+
+
+def test_equations_of_an_old_editor_are_told(tmp_path: Path) -> None:
+    old = "<w:r><w:object><o:OLEObject ProgID='Equation.3'/></w:object></w:r>"
+    note = read(docx(f"<w:p>{run('As')}{old}</w:p>"), tmp_path).facts.note
+    assert note == "Equations that could not be read: 1."
+
+
+def test_a_diagram_is_read_as_a_list_of_its_texts(tmp_path: Path) -> None:
+    dgm = 'xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
+    points = "".join(
+        f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>"
+        for text in ("Plan", "Do")
+    )
+    parts = {
+        "word/_rels/document.xml.rels": relationships(x=("diagramData", "diagrams/data1.xml")),
+        "word/diagrams/data1.xml": f"<d:dataModel {dgm} {WORD}>{points}</d:dataModel>",
+    }
+    body = f"<w:p><w:r><w:drawing><d:relIds {dgm} r:dm='x'/></w:drawing></w:r></w:p>"
+    assert text_of(read(docx(body, parts=parts), tmp_path)) == "• Plan\n• Do"

@@ -1,1 +1,0 @@
-"""The look of tables in the admin."""
