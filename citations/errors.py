@@ -259,7 +259,29 @@ class DocumentWithoutText(InvalidInput):
     """The file has no text: it has scanned pages or pictures, or is empty."""
 
     code = "document_without_text"
-    default_hint = "Run text recognition (OCR) on it and add the result."
+    default_hint = "Its page reads it by OCR; so does `kb add --ocr FILE`."
+
+
+class OcrMissing(Unavailable):
+    """RapidOCR, which reads pages that are pictures, is not installed."""
+
+    code = "ocr_missing"
+    default_message = "Pages cannot be read by OCR: it is not installed."
+    default_hint = "Install it with `pip install 'cuebase[ocr]'`, and start Cuebase again."
+
+
+class OcrFailed(Unavailable):
+    """A page could not be read by OCR, for other reasons than what it shows."""
+
+    code = "ocr_failed"
+    default_hint = "Try again; if it happens again, `kb doctor` may know why."
+
+
+class NothingToRead(Conflict):
+    """OCR has nothing to do: all pages have words, or it reads them already."""
+
+    code = "nothing_to_read"
+    default_hint = "OCR is for pages without a text layer, and for those with a broken one."
 
 
 class DocumentUnknown(InvalidInput):

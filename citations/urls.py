@@ -116,6 +116,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sources/<uuid:source_id>/file/", pages.plain_file, name="source-file"),
     path("sources/<uuid:source_id>/share/", shared_links.share_passage, name="source-share"),
     path("sources/<uuid:source_id>/index/", sources.index, name="source-index"),
+    path("sources/<uuid:source_id>/ocr/", sources.read_by_ocr, name="source-ocr"),
     path("sources/<uuid:source_id>/opened/", sources.note_opened, name="source-opened"),
     path("sources/<uuid:source_id>/first/", sources.put_first, name="source-first"),
     path("lectures/", lectures.show_lectures, name="lectures"),

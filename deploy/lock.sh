@@ -26,10 +26,10 @@ freeze() { # setuptools too, of which builds need a new one; no version of one i
 rm -rf "$LOCK"
 "$PYTHON" -m venv "$LOCK"
 "$LOCK/bin/pip" install --quiet torch==2.13.0 "setuptools>=77"
-list models clips > "$LOCK/requirements.txt"
+list models clips ocr > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -r "$LOCK/requirements.txt" "$WEIGHTS"
 freeze > requirements.lock
-list models clips dev > "$LOCK/requirements.txt"
+list models clips ocr dev > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -r "$LOCK/requirements.txt"
 freeze > requirements-dev.lock
 

@@ -164,6 +164,7 @@ PAGES = [
     Door("POST", "sources/<uuid:source_id>/index/"),
     Door("POST", "sources/<uuid:source_id>/opened/", "note"),
     Door("POST", "sources/<uuid:source_id>/first/"),
+    Door("POST", "sources/<uuid:source_id>/ocr/", "thing", {"stop": "1"}),
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/guide/"),
     Door("GET", "sources/<uuid:source_id>/outline/"),
@@ -277,6 +278,8 @@ OPERATIONS = [
     Door("GET", "api/v1/youtube", "list"),
     Door("GET", "api/v1/search", "list"),
     Door("POST", "api/v1/sources/<source_id>/index"),
+    Door("POST", "api/v1/sources/<source_id>/ocr"),
+    Door("DELETE", "api/v1/sources/<source_id>/ocr"),
     Door("GET", "api/v1/sources/<source_id>/guide"),
     Door("DELETE", "api/v1/sources/<source_id>"),
     Door("PUT", "api/v1/marks", "note", {"query": "networks", "chunk": "{chunks}", "right": True}),
@@ -450,7 +453,7 @@ class House:
         """Fill a route's gaps with the ids of the secret things, or with ids of nothing."""
         # A recording goes with its video alone.
         deletes = str(door) == "DELETE /api/v1/sources/<source_id>"
-        is_paged = any(part in door.route for part in ("/pages/", "/contents/", "/file/"))
+        is_paged = any(part in door.route for part in ("/pages/", "/contents/", "/file/", "/ocr"))
         values = self.values(door.route, absent=absent, is_book=deletes or is_paged)
         gap = r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)"
         filled = re.sub(gap, lambda match: str(values[match[1] or match[2]]), door.route)
@@ -596,7 +599,7 @@ def make_book(shelf: Collection) -> Source:
         "page_count": 1,
     }
     outline = [[1, SECRET, 1], [2, SECRET, 1]]
-    document = Document.objects.create(source=book, outline=outline, **about)
+    document = Document.objects.create(source=book, outline=outline, unread_pages=[1], **about)
     DocumentPart.objects.create(document=document, ordinal=0, data=data)
     Page.objects.create(
         document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]]

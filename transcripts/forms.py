@@ -73,6 +73,7 @@ class AddForm(ScheduleForm):
     collection = forms.CharField(required=False, max_length=120)
     language = LanguageField()
     translated = forms.BooleanField(required=False)
+    ocr = forms.BooleanField(required=False)
     tags = forms.CharField(required=False, max_length=500)
 
     def checked(self, scope: Scope) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from ninja.errors import ValidationError
 from ninja.files import UploadedFile
 
 from citations.api.search import SourceId
+from citations.documents import ocr
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.formats import NAMES
@@ -21,7 +22,7 @@ from citations.library.sources import SourcePage
 from citations.schemas.filters import MAX_VALUES, Reference
 from citations.schemas.outlines import GuideOut
 from citations.schemas.requests import CollectionNames
-from citations.schemas.search import FilesOut, SourcesOut
+from citations.schemas.search import FilesOut, SourceOut, SourcesOut
 from citations.tasks import send
 from transcripts.adding import acquisition
 from transcripts.adding import files as caption_files
@@ -44,6 +45,7 @@ class UploadIn(FilesIn):
     """What applies to all files of a request; ``title`` only to a single one."""
 
     title: Title = Field("", description="The title of a single document; empty: the file's own.")
+    ocr: bool = Field(False, description="Read pages without a text layer by OCR.")
 
 
 class SourcesIn(PageIn):
@@ -155,6 +157,28 @@ def get_guide(request: Request, source_id: SourceId) -> GuideOut:
     )
 
 
+@router.post(
+    "sources/{source_id}/ocr",
+    response=responses({202: SourceOut}, 404, 409, 503),
+    summary="Read pages by OCR",
+)
+@needs(AccessLevel.WRITE)
+def read_by_ocr(request: Request, source_id: SourceId) -> Status[SourceOut]:
+    """Read the pages of a document that have no text layer or a broken one."""
+    source = find_source(request.access, str(source_id), write=True)
+    ocr.request(source)
+    send(source)
+    return Status(202, SourceOut.model_validate(source))
+
+
+@router.delete("sources/{source_id}/ocr", response=responses({204: None}, 404), summary="Stop OCR")
+@needs(AccessLevel.WRITE)
+def stop_ocr(request: Request, source_id: SourceId) -> Status[Any]:
+    """Stop after the page that is being read; what was read is kept."""
+    ocr.cancel(find_source(request.access, str(source_id), write=True))
+    return Status(204, None)
+
+
 @router.delete(
     "sources/{source_id}", response=responses({204: None}, 404, 409), summary="Delete a document"
 )
@@ -214,6 +238,7 @@ def _add_documents(
                 tags=about.tags,
                 language=about.language,
                 by=by,
+                by_ocr=about.ocr,
             )
         except KnowledgeBaseError as error:
             if is_alone:

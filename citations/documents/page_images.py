@@ -10,6 +10,7 @@ from typing import Final
 from PIL import Image, UnidentifiedImageError
 
 from citations import conf
+from citations.documents import ocr
 from citations.documents import storage as document_storage
 from citations.models import Document, Page
 from citations.readers.page import Box
@@ -90,12 +91,12 @@ def boxes(
     if document.is_read_otherwise:
         return (), ()
     try:
-        path = document_storage.path_of(document)
+        path, read = document_storage.path_of(document), ocr.results_of(document)
         quote_boxes, match_boxes = (
             tuple(
                 box
                 for first, last in spans[:MAX_SPANS]
-                for box in pdf_reader.boxes(path, page.number, first, last)
+                for box in pdf_reader.boxes(path, page.number, first, last, ocr=read)
             )
             for spans in (quote, matches)
         )
@@ -109,7 +110,8 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
     if document.is_read_otherwise:
         return ()
     try:
-        lines = pdf_reader.text_lines(document_storage.path_of(document), page.number)
+        path, read = document_storage.path_of(document), ocr.results_of(document)
+        lines = pdf_reader.text_lines(path, page.number, ocr=read)
     except KnowledgeBaseError:
         return ()
     return tuple(

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models.functions import Length
 
-from citations.documents import page_images
+from citations.documents import ocr, page_images
 from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
@@ -56,6 +56,7 @@ class PageView:
     speaker: str = ""  # of a page there is none
     highlight_boxes: tuple[tuple[ColoredSpan, Box], ...] = ()
     lines: tuple[SelectableLine, ...] = ()
+    ocr_percent: int = 0  # how sure OCR is of its words; 0 of a page that it has not read
 
     @property
     def number(self) -> int:
@@ -131,6 +132,7 @@ def show_page(
         highlights=colored,
         highlight_boxes=tuple(colored_boxes),
         lines=page_images.text_lines(document, page, image) if image else (),
+        ocr_percent=round(100 * ocr.score_of(document, number)),
     )
 
 

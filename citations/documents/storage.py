@@ -18,12 +18,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from citations.documents import guessed_sections
+from citations.documents import guessed_sections, ocr
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
 from citations.formats import FORMATS
 from citations.models import Document, DocumentPart, Page, Source, SourceQuerySet, State
 from citations.providers import languages
 from citations.readers import recognition
+from citations.readers.ocr import engine
 from citations.readers.page import Facts, ReadPage, Survey
 from citations.readers.pagination import open_document
 from citations.readers.pdf.sections import has_bookmarks
@@ -39,6 +40,7 @@ from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
 from transcripts.text.timecodes import parse_web_page
 
+STEP: Final = "reading pages"
 BLANK_HINT: Final = "Open it where it shows its text, print it as PDF, and add that."
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
@@ -68,16 +70,19 @@ def add(
     language: str = "",
     url: str = "",
     by: User | None = None,
+    by_ocr: bool = False,
 ) -> AddedDocument:
-    """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
-    ``url`` is where it was fetched.
+    """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later;
+    ``by_ocr`` those without a text layer, too, if it is a PDF. ``url`` is where it was fetched.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
     Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``DocumentEncrypted`` for a file of an office
-    program with a password, and ``InvalidInput`` for an empty file.
+    program with a password, ``InvalidInput`` for an empty file, and ``OcrMissing``.
     """
     name = clean_name(name)
     format = recognition.recognise(recognition.read_head(file), name)
+    if by_ocr := by_ocr and format.is_laid_out:
+        engine.require_installed()
     digest, size = _measure(file)
     with transaction.atomic():
         key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
@@ -85,7 +90,9 @@ def add(
         same = Source.objects.filter(collection=collection, document__digest=digest)
         # Not the document's row, too: its reader holds that while it waits for the source's.
         if existing := same.select_for_update(of=("self",)).first():
-            if existing.state == State.FAILED:
+            if by_ocr and existing.document.unread_pages:
+                ocr.request(existing)
+            elif existing.state == State.FAILED:
                 existing.start_anew()
             return AddedDocument(existing, is_new=False)
         about = {
@@ -99,7 +106,12 @@ def add(
         source = Source.objects.create(collection=collection, kind=format.kind, **about)
         audit.record(Action.ADD, "document", source.uuid, collection=collection)
         document = Document.objects.create(
-            source=source, name=name, media_type=format.media_type, size=size, digest=digest
+            source=source,
+            name=name,
+            media_type=format.media_type,
+            size=size,
+            digest=digest,
+            awaits_ocr=by_ocr,
         )
         file.seek(0)
         for ordinal, data in enumerate(_parts(file)):
@@ -245,17 +257,18 @@ def read_otherwise(among: SourceQuerySet) -> SourceQuerySet:
     return read.exclude(today)
 
 
-Progress = Callable[[int, int], object]  # gets the number of pages read, and of all
+Progress = Callable[[int, int, str], object]  # gets the pages read, those to read, and the step
 
 
 def extract(source: Source, on_progress: Progress | None = None) -> None:
     """Read a document's pages unless the reader's current version has done so.
 
     Continues after the last stored page. Keeps a few pages in memory. Raises ``DocumentEncrypted``,
-    ``DocumentBroken``, ``DocumentTooLarge`` and ``DocumentWithoutText``.
+    ``DocumentBroken``, ``DocumentTooLarge``, ``DocumentWithoutText``, and what
+    ``ocr.read_pages`` raises.
     """
     document = Document.objects.filter(source=source).first()
-    if document and document.read_by != document.format.version:
+    if document and (document.awaits_ocr or document.read_by != document.format.version):
         _Extraction(source, document, on_progress).perform()
 
 
@@ -268,25 +281,33 @@ class _Extraction:
     end: int = 0  # of the stored text, in characters
     tail: str = ""  # its last character
     heading: str = ""  # its last heading
+    unread: list[int] = field(default_factory=list)  # numbers of pages that need OCR
+    tried: set[int] = field(default_factory=set)  # those that OCR has read
 
     def perform(self) -> None:
+        path = path_of(self.document)
+        if self.document.awaits_ocr:
+            ocr.read_pages(self.document, path, self.on_progress)
         first = self._resume()
+        stored, self.tried = ocr.results_of(self.document), ocr.pages_read(self.document)
         opened = open_document(
-            path_of(self.document),
+            path,
             self.document.format,
             most_pages=settings.MAX_DOCUMENT_PAGES,
             first=first,
+            **({"ocr": stored} if stored else {}),
         )
         pages = iter(opened.pages)
         while batch := list(islice(pages, PAGES_AT_ONCE)):
             self._store(batch)
             if self.on_progress:
-                self.on_progress(batch[-1].number, opened.facts.page_count)
+                self.on_progress(batch[-1].number, opened.facts.page_count, STEP)
         if not self.end:
             # So that another try reports again which pages are images.
             Page.objects.filter(document=self.document).delete()
-            note = " ".join((opened.facts.note, self.survey.note())).strip()
-            hint = "" if opened.facts.note else None if self.survey.pictures else BLANK_HINT
+            note = self._note(opened.facts)
+            is_told = opened.facts.note or self.tried
+            hint = "" if is_told else None if self.survey.pictures else BLANK_HINT
             raise DocumentWithoutText(
                 f"“{self.document.name}” has no text. {note}".rstrip(), hint=hint
             )
@@ -303,6 +324,7 @@ class _Extraction:
         if last is None:
             return 1
         self.survey.pages = last.number
+        self.unread = list(self.document.unread_pages)
         if with_text := pages.exclude(text="").first():
             self.end, self.tail = with_text.start + len(with_text.text), with_text.text[-1:]
             self.heading = with_text.blocks[-1][2]
@@ -312,6 +334,8 @@ class _Extraction:
         rows: list[Page] = []
         for page in batch:
             self.survey.add(page)
+            if page.needs_ocr and page.number not in self.tried:
+                self.unread.append(page.number)
             start = self.end + self._gap(page) if page.text else self.end
             if page.blocks and page.blocks[0].boundary:
                 self.heading = ""  # it begins a section of its own
@@ -326,10 +350,16 @@ class _Extraction:
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
             raise DocumentTooLarge(f"It has more than {most:,} characters.")
+        own = Document.objects.filter(pk=self.document.pk)
         try:
             Page.objects.bulk_create(rows)
+            own.update(unread_pages=self.unread)
         except IntegrityError:
             raise SourceNotFound("The document was removed while it was read.") from None
+
+    def _note(self, facts: Facts) -> str:
+        read = ocr.note(self.document, facts.page_count)
+        return " ".join(filter(None, (facts.note, self.survey.note(), read)))
 
     def _language(self, facts: Facts) -> str:
         """Return the language that it names, or else seems to be in; "" if neither is known."""
@@ -370,6 +400,6 @@ class _Extraction:
                 read_by=self.document.format.version,
                 page_count=facts.page_count,
                 outline=[list(entry) for entry in outline],
-                note=" ".join((facts.note, self.survey.note())).strip(),
+                note=self._note(facts),
             )
             self.source.change(**{name: value for name, value in metadata.items() if value})

@@ -70,6 +70,7 @@ def index_words(*, most: int = 1_000) -> int:
     discovery.adopt()
     done = 0
     new = Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")
+    new = new.exclude(document__awaits_ocr=True)
     for source in lanes.in_turn(new)[:most]:
         done += _take(source, _Ingest(source).find_by_words, only=(State.PENDING,))
     return done
@@ -184,8 +185,8 @@ class _Ingest:
         if self.on_progress:
             self.on_progress(self.source)
 
-    def _read_pages(self, done: int, total: int) -> None:
-        self._report("reading pages", done, total)
+    def _read_pages(self, done: int, total: int, step: str) -> None:
+        self._report(step, done, total)
         self._pause()
 
     def find_by_meaning(self) -> None:

@@ -123,7 +123,7 @@ def count(sources: SourceQuerySet) -> Counts:
 def _shown(sources: SourceQuerySet) -> SourceQuerySet:
     videos = ("video__description", "video__chapters", "video__languages")
     rows = sources.select_related("collection", "video__media", "document")
-    return rows.defer(*videos, "document__outline", "document__note")
+    return rows.defer(*videos, "document__outline")
 
 
 def _by_id(word: str) -> Q:

@@ -460,7 +460,25 @@ class Migration(migrations.Migration):
                     ('page_count', models.PositiveIntegerField(default=0)),
                     ('outline', models.JSONField(blank=True, default=list, help_text='[[level, title, page], …]')),
                     ('note', models.TextField(blank=True, help_text='Findings of the reader.')),
+                    ('unread_pages', models.JSONField(blank=True, default=list, help_text='Numbers of pages whose words OCR could read.')),
+                    ('awaits_ocr', models.BooleanField(default=False, help_text='Pages without words are to be read by OCR.')),
                 ],
+            ),
+            migrations.CreateModel(
+                name='OcrResult',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ocr_results', to='citations.document')),
+                    ('number', models.PositiveIntegerField(help_text='Of the page, counted from 1.')),
+                    ('engine', models.CharField(help_text='Which program and models have read it.', max_length=80)),
+                    ('score', models.FloatField(help_text='How sure it is on average, 0 to 1; 0 without words.')),
+                    ('is_readable', models.BooleanField(help_text='Whether its words can be those of the page.')),
+                    ('page', models.JSONField(help_text='An ``OcrPage``.')),
+                ],
+                options={
+                    'ordering': ('document_id', 'number'),
+                    'constraints': [models.UniqueConstraint(fields=('document', 'number'), name='ocr_once')],
+                },
             ),
             migrations.CreateModel(
                 name='DocumentPart',

@@ -11,7 +11,7 @@ from citations.models.answers import (
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
-from citations.models.documents import Document, DocumentPart, Page
+from citations.models.documents import Document, DocumentPart, OcrResult, Page
 from citations.models.indexes import (
     Embedding,
     EmbeddingSpace,

@@ -22,6 +22,12 @@ class Document(models.Model):
     page_count = models.PositiveIntegerField(default=0)
     outline = models.JSONField(default=list, blank=True, help_text="[[level, title, page], …]")
     note = models.TextField(blank=True, help_text="Findings of the reader.")
+    unread_pages = models.JSONField(
+        default=list, blank=True, help_text="Numbers of pages whose words OCR could read."
+    )
+    awaits_ocr = models.BooleanField(
+        default=False, help_text="Pages without words are to be read by OCR."
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -34,6 +40,24 @@ class Document(models.Model):
     def is_read_otherwise(self) -> bool:
         """Whether another version of its reader than today's has read it to its end."""
         return self.read_by not in ("", self.format.version)
+
+
+class OcrResult(models.Model):
+    """What OCR has read on a page of a document; kept, as it takes seconds."""
+
+    document = models.ForeignKey(Document, models.CASCADE, related_name="ocr_results")
+    number = models.PositiveIntegerField(help_text="Of the page, counted from 1.")
+    engine = models.CharField(max_length=80, help_text="Which program and models have read it.")
+    score = models.FloatField(help_text="How sure it is on average, 0 to 1; 0 without words.")
+    is_readable = models.BooleanField(help_text="Whether its words can be those of the page.")
+    page = models.JSONField(help_text="An ``OcrPage``.")
+
+    class Meta:
+        ordering = ("document_id", "number")
+        constraints = (UniqueConstraint(fields=("document", "number"), name="ocr_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.document_id} · {pages(self.number)}"
 
 
 class DocumentPart(models.Model):

@@ -62,6 +62,23 @@ def number_of(title: str) -> Number:
     return tuple(number)
 
 
+def letters_of(text: str) -> str:
+    """Return the letters by which titles are compared."""
+    return "".join(letter for letter in text.casefold() if letter.isalpha())
+
+
+def is_title(words: str, title: str) -> bool:
+    """Whether a paragraph is a title or begins with it, and is no longer than a heading; both are
+    given by their letters.
+    """
+    return (
+        bool(title)
+        and bool(words)
+        and (words.startswith(title) or (len(words) > 5 and title.endswith(words)))
+        and len(words) < 3 * len(title) + 20
+    )
+
+
 def join_titles(above: str, title: str) -> str:
     """Return a heading below another without text between: of both, unless it has a number."""
     return (f"{above} {title}" if above and not number_of(title) else title)[:MAX_TITLE]

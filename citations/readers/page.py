@@ -1,10 +1,12 @@
 """Values that all readers of files return: pages with their paragraphs, and a document's facts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
 SHOWN_RANGES = 8  # of page numbers in a note
+MIN_GARBLED, GARBLED_SHARE = 3, 0.1  # words of a page whose text layer is of no use
 
 
 class Paragraph(NamedTuple):
@@ -57,6 +59,12 @@ class ReadPage:
     repaired: int = 0  # words whose wrong letters were corrected
     garbled: int = 0  # words that still have impossible letters
 
+    @property
+    def needs_ocr(self) -> bool:
+        """Whether its words are only in its picture, or surely not those that it shows."""
+        is_broken = self.garbled >= max(MIN_GARBLED, GARBLED_SHARE * self.words)
+        return self.is_picture or is_broken
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -104,15 +112,15 @@ class Survey:
         """Return what the user should know about the text, "" if all is well."""
         notes = []
         if self.pictures:
-            pages = self._named(self.pictures)
+            pages = named_pages(self.pictures, self.pages)
             notes.append(f"No text on {pages}: images whose words must be recognised (OCR) first.")
         if self.blank and not self.words:  # a book may have empty pages
-            pages = self._named(self.blank)
+            pages = named_pages(self.blank, self.pages)
             notes.append(
                 f"No text on {pages}: they are empty, or filled by a program that is not run."
             )
         if self.lost:
-            pages = self._named(self.lost)
+            pages = named_pages(self.lost, self.pages)
             notes.append(f"No text on {pages}: the program that reads the file failed there.")
         wrong = self.repaired + self.garbled
         if wrong >= max(3, self.words / 200):
@@ -129,11 +137,13 @@ class Survey:
             )
         return " ".join(notes)
 
-    def _named(self, numbers: list[int]) -> str:
-        return f"page{'s' * (len(numbers) > 1)} {_ranges(numbers)} of {self.pages}"
+
+def named_pages(numbers: Sequence[int], count: int) -> str:
+    """Write pages 1, 2 and 3 of 10 as “pages 1–3 of 10”."""
+    return f"page{'s' * (len(numbers) > 1)} {_ranges(numbers)} of {count}"
 
 
-def _ranges(numbers: list[int]) -> str:
+def _ranges(numbers: Sequence[int]) -> str:
     """Write 1, 2, 3, 7 as “1–3, 7”; only the first few, then “…”."""
     runs = [
         [number for _, number in run]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import accumulate, chain, groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.utils.module_loading import import_string
 
@@ -52,16 +52,16 @@ class OpenDocument:
 
 
 def open_document(
-    path: Path, format: DocumentFormat, *, most_pages: int, first: int = 1
+    path: Path, format: DocumentFormat, *, most_pages: int, first: int = 1, **more: Any
 ) -> OpenDocument:
-    """Open a file to read its pages from number ``first`` on.
+    """Open a file to read its pages from number ``first`` on; ``more`` is for its reader alone.
 
     Raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, at once or while
     iterating over the pages.
     """
     with told_as(DocumentBroken, UNREADABLE):
         reader = import_string(format.reader)
-        opened: OpenDocument = reader(path, most_pages=most_pages, first=first)
+        opened: OpenDocument = reader(path, most_pages=most_pages, first=first, **more)
     return replace(opened, pages=_read(opened.pages))
 
 

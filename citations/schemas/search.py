@@ -204,6 +204,16 @@ class SourceOut(Shape):
         None, validation_alias=AliasPath("document", "page_count"), description="Of a document."
     )
     characters: Count
+    note: str = Field(
+        "",
+        validation_alias=AliasPath("document", "note"),
+        description="What is to be known of how a document was read, such as by OCR.",
+    )
+    unread_pages: list[int] = Field(
+        [],
+        validation_alias=AliasPath("document", "unread_pages"),
+        description="Pages of a document that have no text, or a broken one; OCR can read them.",
+    )
     error_code: str
     error: str
     hint: str

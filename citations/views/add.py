@@ -22,6 +22,7 @@ from citations.documents.storage import AddedDocument
 from citations.formats import BY_SUFFIX
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
+from citations.readers.ocr import engine as ocr_engine
 from citations.tasks import send as send_source
 from transcripts.adding import acquisition, storage
 from transcripts.adding import files as caption_files
@@ -144,6 +145,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
+        "has_ocr": ocr_engine.is_installed(),
     }
     if request.htmx:
         return fragment(request, "citations/_add_box.html", context)
@@ -278,9 +280,9 @@ def _add(
 ) -> AddResult:
     name = _name(file)
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
-    title = values["title"] if alone else ""
+    about |= {"title": values["title"] if alone else "", "by_ocr": values["ocr"]}
     try:
-        added = document_storage.add(values["collection"], file, name=name, title=title, **about)
+        added = document_storage.add(values["collection"], file, name=name, **about)
     except KnowledgeBaseError as error:
         return AddResult(name=name, error=error)
     send_source(added.source)

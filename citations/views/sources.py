@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from citations.documents import ocr
 from citations.documents import pages as document_pages
 from citations.documents import storage as document_storage
 from citations.errors import CitationNotFound, PageNotFound
@@ -21,6 +22,7 @@ from citations.library.filters import find_source
 from citations.models import Citation, Document, Source
 from citations.outline import storage as outline_storage
 from citations.quotes import verification
+from citations.readers.ocr import engine as ocr_engine
 from citations.reading.position import Position
 from citations.tasks import send, send_opened
 from citations.views import pages
@@ -64,6 +66,7 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
         "is_read_otherwise": document_storage.read_otherwise(
             Source.objects.filter(pk=source.pk)
         ).exists(),
+        "has_ocr": ocr_engine.is_installed(),
         "writable": writable,
         "may_write": source.collection_id in writable,
     }
@@ -107,6 +110,22 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
         _("“%(title)s” will be indexed again.") % {"title": source},
         "source-passages",
         source_id=source_id,
+    )
+
+
+@require_POST
+def read_by_ocr(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Read by OCR the pages of a document that have no words, or ``stop`` doing so."""
+    source = _find_writable(request, source_id)
+    if "stop" in request.POST:
+        ocr.cancel(source)
+        message = _("“%(title)s” keeps the pages that were read by OCR.")
+    else:
+        ocr.request(source)
+        send(source)
+        message = _("“%(title)s” is being read by OCR.")
+    return redirect_with_message(
+        request, message % {"title": source}, "source-passages", source_id=source_id
     )
 
 

@@ -5,8 +5,9 @@ set -eu
 PACKAGES=$(echo "$1"/lib/python3*/site-packages)
 
 # OpenVINO's plugins for processors that we do not use, and readers of formats: we build our graphs.
-for name in intel_gpu_plugin intel_npu_plugin onnx_frontend pytorch_frontend \
-  tensorflow_frontend tensorflow_lite_frontend paddle_frontend jax_frontend gguf_frontend; do
+# Only OCR reads graphs, in ONNX: its extra may be installed at any time.
+for name in intel_gpu_plugin intel_npu_plugin pytorch_frontend tensorflow_frontend \
+  tensorflow_lite_frontend paddle_frontend jax_frontend gguf_frontend; do
   rm -f "$PACKAGES"/openvino/libs/libopenvino_"$name".so*
 done
 rm -rf "$PACKAGES"/openvino/libs/cache.json "$PACKAGES"/openvino/include

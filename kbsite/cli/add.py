@@ -48,6 +48,9 @@ def add(
         option(min=1, max=8_760, metavar="HOURS", help="Check for new videos at this interval."),
     ] = None,
     title: Annotated[str, option(help="The title of a single file or of pasted text.")] = "",
+    ocr: Annotated[
+        bool, typer.Option("--ocr", help="Read pages of PDFs that have no text layer by OCR.")
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", "-w", help="Wait until everything is fetched and embedded.")
     ] = False,
@@ -66,6 +69,7 @@ def add(
         newest=newest,
         every_hours=every,
         title=title,
+        ocr=ocr,
         wait=wait,
     )
     with chosen_library() as library, progress(quiet=as_json) as bar:

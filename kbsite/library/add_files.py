@@ -83,11 +83,16 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
 
 
 def store(
-    collection: Collection, gathered: FilesToAdd, metadata: SidecarMetadata, progress: TaskProgress
+    collection: Collection,
+    gathered: FilesToAdd,
+    metadata: SidecarMetadata,
+    progress: TaskProgress,
+    *,
+    by_ocr: bool = False,
 ) -> Iterator[Result]:
     """Store captions, documents, unread, and media beside recordings of the same names.
 
-    Yields the result for each file.
+    Documents are read ``by_ocr`` where they have no text. Yields the result for each file.
     """
     written: set[int] = set()
     captions = _tracked(gathered.captions, progress)
@@ -96,7 +101,7 @@ def store(
             results = [(file, _store_best(collection, file, metadata, written)) for file in batch]
         yield from results
     for file in _tracked(gathered.documents, progress):
-        about = {"name": file.name, **metadata._asdict()}
+        about = {"name": file.name, "by_ocr": by_ocr, **metadata._asdict()}
         yield file, _stored(document_storage.add, collection, file, **about)
     for file in _tracked(gathered.media, progress):
         yield file, _stored(media.add, collection, file, name=file.path.name)

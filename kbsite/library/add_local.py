@@ -154,7 +154,9 @@ def _add_paths(
     addition.skipped += gathered.skipped
     addition.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
-    for file, result in add_files.store(collection, gathered, metadata, progress):
+    for file, result in add_files.store(
+        collection, gathered, metadata, progress, by_ocr=options.ocr
+    ):
         if isinstance(result, StoredTranscript):
             addition.store(str(file.path), result)
         elif isinstance(result, AddedDocument):

@@ -195,7 +195,7 @@ class _Addition(Problems):
     def _send(self, batch: Sequence[Path]) -> None:
         title = self.options.title
         try:
-            reply = self.server.send_files(batch, **self.about, title=title)
+            reply = self.server.send_files(batch, **self.about, title=title, ocr=self.options.ocr)
         except InvalidInput as error:
             self.fail_file(batch[0], error)
             return

@@ -27,6 +27,7 @@ class AddOptions:
     newest: int | None = None
     every_hours: int | None = None
     title: str = ""
+    ocr: bool = False
     wait: bool = False
 
 

@@ -28,6 +28,8 @@ class Glyphs:
     """The characters of a page in the order of the file.
 
     ``geometry`` holds seven numbers each: left, top, right, bottom, x and y of the baseline, size.
+    They are of the page turned about its middle until its lines are level; ``skew`` is how far they
+    run downwards (radians).
     """
 
     width: float
@@ -35,6 +37,7 @@ class Glyphs:
     codes: Sequence[int]
     styles: Sequence[int]
     geometry: Sequence[float]
+    skew: float = 0.0
 
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Return left, top, right, bottom of a character."""

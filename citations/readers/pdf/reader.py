@@ -24,6 +24,7 @@ from citations.errors import (
 )
 from citations.readers.page import Box, Facts, OutlineEntry, ReadPage
 from citations.readers.pagination import OpenDocument
+from citations.readers.pdf.boxes import box_around, level_pieces
 from citations.readers.pdf.glyph_repair import is_gibberish
 from citations.readers.pdf.headers_footers import (
     AFTER,
@@ -34,6 +35,7 @@ from citations.readers.pdf.headers_footers import (
 )
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
+from citations.readers.pdf.ocr_page import OcrLookup
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.pdf.sections import Headings, one_line
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
@@ -77,14 +79,20 @@ def describe(path: Path) -> Facts:
     )
 
 
-def open_pdf(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
+def open_pdf(
+    path: Path, *, most_pages: int, first: int = 1, ocr: OcrLookup | None = None
+) -> OpenDocument:
     """Open a file; its pages are read on demand. Raises what ``describe`` and ``read`` raise."""
-    pages = read(path, most_pages=most_pages, first=first)
+    pages = read(path, most_pages=most_pages, first=first, ocr=ocr)
     return OpenDocument(facts=describe(path), pages=pages)
 
 
-def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
+def read(
+    path: Path, *, most_pages: int, first: int = 1, ocr: OcrLookup | None = None
+) -> Iterator[ReadPage]:
     """Yield the pages from number ``first`` on; an unreadable page has no text.
+
+    Where ``ocr`` has read a page, it has those words instead of its text layer's.
 
     Raises ``DocumentTooLarge`` for more than ``most_pages``, ``DocumentEncrypted``, and
     ``DocumentBroken`` for an unreadable file or one that takes longer than ``READING_TIME``.
@@ -100,7 +108,7 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
     for number in range(first, facts.page_count + 1):
         began = time.monotonic()
         try:
-            page = _read_page(path, number, headings)
+            page = _read_page(_identity(path, ocr), number, headings)
         except DocumentBroken as error:
             lost, slow = lost + 1, slow + isinstance(error, _TooSlow)
             if slow == MAX_SLOW or (
@@ -129,23 +137,40 @@ def render(path: Path, page: int, *, width: int) -> bytes:
     return _ask(_RENDERER, path, "render", PAGE_TIME, turn=DRAWING_TURN, **about).blobs[0]
 
 
+def render_at(path: Path, page: int, *, dpi: float, most: int) -> bytes:
+    """Return an image as ``render`` does, in dots per inch, with at most so many a side."""
+    glyphs = _laid_out(_identity(path, None), page).glyphs
+    scale = min(dpi / 72, most / max(glyphs.width, glyphs.height))
+    return render(path, page, width=round(scale * glyphs.width))
+
+
 @_reading
-def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
-    """Return the boxes of characters [first, last) of the page's text: one for each line."""
-    identity = _identity(path)
+def boxes(
+    path: Path, page: int, first: int, last: int, *, ocr: OcrLookup | None = None
+) -> list[Box]:
+    """Return the boxes of characters [first, last) of the page's text: one for each line, or
+    several that follow a line which is not level.
+    """
+    identity = _identity(path, ocr)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
     marked: OrderedDict[int, list[int]] = OrderedDict()
     glyph_range = slice(max(0, first), last)
     for glyph, line in zip(prose.origin[glyph_range], prose.lines[glyph_range], strict=True):
         if glyph >= 0:
             marked.setdefault(line, []).append(glyph)
-    return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
+    return [
+        box_around(laid.glyphs, laid.lines[line], piece)
+        for line, glyphs in marked.items()
+        for piece in level_pieces(laid.glyphs, glyphs)
+    ]
 
 
 @_reading
-def text_lines(path: Path, page: int) -> list[tuple[int, int, Box]]:
+def text_lines(
+    path: Path, page: int, *, ocr: OcrLookup | None = None
+) -> list[tuple[int, int, Box]]:
     """Return the lines of the page's text, as characters [first, last), and where they stand."""
-    identity = _identity(path)
+    identity = _identity(path, ocr)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
     lines = []
     first = 0
@@ -153,7 +178,7 @@ def text_lines(path: Path, page: int) -> list[tuple[int, int, Box]]:
         last = first + sum(1 for _ in run)
         glyphs = [glyph for glyph in prose.origin[first:last] if glyph >= 0]
         if glyphs and laid.lines[line].main.turn == 0:
-            lines.append((first, last, _box(laid, laid.lines[line], glyphs)))
+            lines.append((first, last, box_around(laid.glyphs, laid.lines[line], glyphs)))
         first = last
     return lines
 
@@ -167,22 +192,22 @@ class _LaidOut:
     label: str
     page_count: int
     is_drawn_on: bool
+    is_by_ocr: bool
 
 
 # Path, inode, bytes. Files are never changed in place; their time is that of the last use.
-Identity: TypeAlias = tuple[str, int, int]
+Identity: TypeAlias = tuple[str, int, int, OcrLookup | None]
 
 
 @_reading
-def _read_page(path: Path, number: int, headings: Headings) -> ReadPage:
-    identity = _identity(path)
+def _read_page(identity: Identity, number: int, headings: Headings) -> ReadPage:
     laid, prose = _laid_out(identity, number), _prose(identity, number)
     return ReadPage(
         number=number,
         text=prose.text,
         label=laid.label,
         blocks=tuple(headings.paragraphs(number, prose, is_slide=_is_slide(laid, prose))),
-        is_picture=not prose.text and laid.is_drawn_on,
+        is_picture=not prose.text and laid.is_drawn_on and not laid.is_by_ocr,
         is_blank=not prose.text and not laid.is_drawn_on,
         words=prose.words,
         repaired=prose.repaired,
@@ -204,9 +229,9 @@ def _is_slide(laid: _LaidOut, prose: Prose) -> bool:
     return laid.glyphs.width > laid.glyphs.height and len(prose.text) < MAX_SLIDE
 
 
-def _identity(path: Path) -> Identity:
+def _identity(path: Path, ocr: OcrLookup | None) -> Identity:
     stat = path.stat()
-    return str(path), stat.st_ino, stat.st_size
+    return str(path), stat.st_ino, stat.st_size, ocr
 
 
 @lru_cache(maxsize=KEPT_PAGES)
@@ -222,6 +247,9 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
         styles=array("B", styles),
         geometry=array("f", geometry),
     )
+    ocr = identity[3](number) if identity[3] else None
+    if ocr and (ocr.is_readable or not codes):
+        glyphs = ocr.glyphs(glyphs.width, glyphs.height)
     if head["notes"]:
         glyphs = add_notes(glyphs, head["notes"])
     return _LaidOut(
@@ -230,6 +258,7 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
         label=one_line(head["label"]),
         page_count=head["page_count"],
         is_drawn_on=head["is_drawn_on"],
+        is_by_ocr=ocr is not None,
     )
 
 
@@ -241,24 +270,6 @@ def _rows_of(identity: Identity, number: int) -> PageRows:
     except DocumentBroken:
         return PageRows()
     return page_rows(laid.glyphs, laid.lines)
-
-
-def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
-    """Return the rectangle around glyphs, as high as all of the line's letters."""
-    glyphs, size = laid.glyphs, line.main.size
-    own = [glyphs.box(index) for index in marked]
-    letters = [
-        box
-        for box in map(glyphs.box, (index for index in line.main.glyphs if index >= 0))
-        if max(box[3] - box[1], box[2] - box[0]) < 1.6 * size
-    ]
-    is_upright = line.main.turn % 2 == 0
-    across, down = (own, own + letters) if is_upright else (own + letters, own)
-    left, right = min(box[0] for box in across), max(box[2] for box in across)
-    top, bottom = min(box[1] for box in down), max(box[3] for box in down)
-    left, right = (min(max(edge / glyphs.width, 0.0), 1.0) for edge in (left, right))
-    top, bottom = (min(max(edge / glyphs.height, 0.0), 1.0) for edge in (top, bottom))
-    return Box(left, top, right - left, bottom - top)
 
 
 def _meaningful(text: str) -> str:

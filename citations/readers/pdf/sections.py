@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from citations.readers.headings import MIN_SECTION, join_titles
+from citations.readers.headings import MIN_SECTION, is_title, join_titles, letters_of
 from citations.readers.page import OutlineEntry, Paragraph
 from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.paragraphs import Prose
@@ -69,11 +69,11 @@ class Headings:
         last match.
         """
         starts: dict[int, str] = {}
-        words = [_letters(prose.text[piece.first : piece.last]) for piece in prose.pieces]
+        words = [letters_of(prose.text[piece.first : piece.last]) for piece in prose.pieces]
         after = 0
         for title in titles:
-            letters = _letters(title)
-            match = next((i for i in range(after, len(words)) if _matches(words[i], letters)), None)
+            letters = letters_of(title)
+            match = next((i for i in range(after, len(words)) if is_title(words[i], letters)), None)
             if match is None:
                 starts.setdefault(after if starts else 0, title)
                 continue
@@ -87,27 +87,13 @@ def has_bookmarks(outline: Sequence[OutlineEntry]) -> bool:
     return len({entry.page for entry in outline}) >= MIN_OUTLINE
 
 
-def _matches(words: str, title: str) -> bool:
-    """Whether a paragraph is a title or begins with it, and is no longer than a heading."""
-    return (
-        bool(title)
-        and bool(words)
-        and (words.startswith(title) or (len(words) > 5 and title.endswith(words)))
-        and len(words) < 3 * len(title) + 20
-    )
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalpha())
-
-
 def _slide_title(prose: Prose) -> str:
     """Return the first heading of a slide, or else its first line if that is short and not all."""
     headings = [piece for piece in prose.pieces if piece.is_heading]
     title = next(iter(headings or prose.pieces), None)
     words = one_line(prose.text[title.first : title.last]) if title else ""
-    is_title = headings or (len(words) <= MAX_SLIDE_TITLE and len(prose.pieces) > 1)
-    return words if is_title else ""
+    is_short = len(words) <= MAX_SLIDE_TITLE and len(prose.pieces) > 1
+    return words if headings or is_short else ""
 
 
 def one_line(text: str) -> str:

@@ -1,5 +1,6 @@
 """Files over REST: documents at once, captions as a job, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from django.test import Client
 from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Archive, Document, Source
+from citations.readers.ocr import engine
+from tests.citations.readers.pdf.papers import scanned
 from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video, token_client
 from transcripts.adding import acquisition
@@ -53,6 +56,28 @@ def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: 
     assert upload(asking, ("again.md", NOTES)).json()["documents"][0]["is_new"] is False
     assert asking.delete(f"/api/v1/sources/{added['id']}").status_code == 204
     assert not Document.objects.exists()
+
+
+def test_pages_without_text_are_named_and_read_by_ocr_when_asked(
+    asking: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "is_installed", lambda: True)
+    scan = scanned(tmp_path / "scan.pdf").read_bytes()
+    [added] = upload(asking, ("scan.pdf", scan)).json()["documents"]
+    ingest_pipeline.read_document(Source.objects.get().pk)
+    [source] = asking.get("/api/v1/sources").json()["sources"]
+    assert (source["state"], source["unread_pages"]) == ("failed", [1, 2])
+    address = f"/api/v1/sources/{added['source']['id']}/ocr"
+    assert asking.post(address).json()["state"] == "pending"
+    assert Document.objects.get().awaits_ocr
+    assert asking.post(address).json()["code"] == "nothing_to_read"
+    assert asking.delete(address).status_code == 204
+    assert not Document.objects.get().awaits_ocr
+    upload(asking, ("scan.pdf", scan), ocr="true")
+    assert Document.objects.get().awaits_ocr
+    monkeypatch.setattr(engine, "is_installed", lambda: False)
+    refused = upload(asking, ("other.pdf", scan + b"%"), ocr="true")
+    assert (refused.status_code, refused.json()["code"]) == (503, "ocr_missing")
 
 
 def test_a_file_that_is_not_read_is_named_among_the_problems(

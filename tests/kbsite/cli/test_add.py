@@ -12,9 +12,12 @@ import pytest
 from django.utils import timezone
 
 from citations.models import Page, Source, State
+from citations.readers.ocr import engine
+from citations.readers.pdf.ocr_page import OcrPage
 from tests import template
 from tests.citations.readers.office.archives import docx, epub, odt, paragraph, pptx, shape, slide
 from tests.citations.readers.pdf.bombs import page
+from tests.citations.readers.pdf.papers import scanned
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
 from tests.programs import run_python
@@ -305,6 +308,23 @@ def test_office_documents_and_books_of_a_folder_are_added_and_found(kb: Kb, tmp_
     assert (len(report["documents"]), report["problems"]) == (4, [])
     hits = kb("search", "walruses", "--mode", "words", "--kind", "pptx", "--json").json["passages"]
     assert [row["page"] for row in hits] == [2]
+
+
+def test_a_scan_is_read_by_ocr_when_asked_and_says_what_is_missing(
+    kb: Kb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = scanned(tmp_path / "scan.pdf", pages=1)
+    assert "add --ocr FILE`" in kb("add", scan).err
+    monkeypatch.setattr(engine, "is_installed", lambda: False)
+    assert "pip install 'cuebase[ocr]'" in kb("add", "--ocr", scan, code=8).err
+    monkeypatch.setattr(engine, "is_installed", lambda: True)
+    said = [("words", 0.99, 100.0, 50.0, 20.0, [(10 * n, 10 * n + 9) for n in range(5)])]
+    read = OcrPage(width=600, height=800, engine="Stand-in 1", lines=said)
+    monkeypatch.setattr(engine, "read", lambda picture: read)
+    kb("add", "--ocr", scan)
+    assert Page.objects.get().text == "words"
+    source = Source.objects.get()
+    assert "Read by OCR (Stand-in 1), 99 % sure" in kb("show", source.uuid, code=3).err
 
 
 def test_a_file_that_is_nothing_readable_is_refused_by_name_with_what_to_try(

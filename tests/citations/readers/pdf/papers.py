@@ -3,10 +3,12 @@
 import io
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageFilter
+from pypdfium2 import PdfDocument
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
@@ -127,6 +129,32 @@ def marked(path: Path, *, rotation: int = 0, turn: float = 0) -> Path:
         canvas.setPageRotation(rotation)
 
     return paper(path, [page], size=(WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH))
+
+
+def photographed(
+    path: Path, source: Path, *, dpi: int = 150, skew: float = 0.0, turn: int = 0, blur: float = 0.0
+) -> Path:
+    """Write the pages of a file as pictures; ``skew`` is in degrees, ``turn`` in quarter turns.
+
+    Pictures with ``blur`` (pixels) are noisy, too.
+    """
+    with closing(PdfDocument(source)) as document:
+        pictures = [page.render(scale=dpi / 72).to_pil().convert("L") for page in document]
+    if blur:
+        pictures = [_noisy(picture, blur) for picture in pictures]
+    skewed = [
+        picture.rotate(skew, fillcolor=255, resample=Image.Resampling.BICUBIC).rotate(
+            90 * turn, expand=True
+        )
+        for picture in pictures
+    ]
+    skewed[0].save(path, "PDF", resolution=dpi, save_all=True, append_images=skewed[1:])
+    return path
+
+
+def _noisy(picture: Image.Image, blur: float) -> Image.Image:
+    noise = Image.effect_noise(picture.size, 60)
+    return Image.blend(picture.filter(ImageFilter.GaussianBlur(blur)), noise, 0.2)
 
 
 def scanned(path: Path, pages: int = 2) -> Path:

@@ -1,0 +1,1 @@
+"""Reads the words of pictures of pages: optical character recognition."""
