@@ -163,14 +163,6 @@ def _named_language(facts: Facts) -> str:
     return "" if tag in NO_LANGUAGE else tag
 
 
-def _web_address(url: str) -> str:
-    """Return the address that a page names as its own, "" unless it leads to the web."""
-    try:
-        return parse_web_page(url)
-    except InvalidUrl:
-        return ""
-
-
 def _published(facts: Facts) -> datetime | None:
     """Return the moment that a document names as ISO 8601, at its day's beginning in this zone."""
     try:
@@ -390,7 +382,8 @@ class _Extraction:
         if not self.source.language and "language" not in edited:
             metadata["language"] = self._language(facts)
         if not self.source.url:
-            metadata["url"] = _web_address(facts.url)
+            with suppress(InvalidUrl):
+                metadata["url"] = parse_web_page(facts.url)
         if self.source.published_at is None:
             metadata["published_at"] = _published(facts)
         with transaction.atomic():

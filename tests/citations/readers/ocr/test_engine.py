@@ -66,8 +66,7 @@ def test_words_are_boxed_where_the_picture_shows_them(tmp_path: Path, turn: int)
             left, top = box.left * grey.width, box.top * grey.height
             right, bottom = left + box.width * grey.width, top + box.height * grey.height
             inside = grey.crop((round(left), round(top), round(right), round(bottom)))
-            darkest, _ = inside.getextrema()
-            assert darkest < 100
+            assert min(inside.tobytes()) < 100
     length = sum(box.width if turn % 2 == 0 else box.height for box in boxes)
     assert 0.05 < length < 0.2
 
