@@ -44,7 +44,9 @@ COMMANDS = {
         "worker:worker",
         "Start a separate worker, for a team's server; `kb serve` already starts one.",
     ),
-    "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
+    "add": CommandEntry(
+        "add:add", "Add YouTube videos, web pages, caption files, documents or folders."
+    ),
     "list": CommandEntry("library:list_videos", "List the recordings, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
     "export": CommandEntry(

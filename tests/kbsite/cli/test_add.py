@@ -162,7 +162,7 @@ def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped
     (tmp_path / ".hidden").mkdir()
     for name in ("a.vtt", "deep/b.vtt", "deep/er/c.vtt", ".hidden/d.vtt", ".e.vtt"):
         (tmp_path / name).write_bytes(VTT + name.encode())
-    write(tmp_path, slides__pptx=b"PK", notes__docx=b"PK")
+    write(tmp_path, slides__key=b"PK", notes__rtf=b"{")
     report = add("")
     assert {video["id"] for video in report["videos"]} == {"a", "b", "c"}
     assert (report["added"], report["skipped"], report["problems"]) == (3, 2, [])

@@ -179,7 +179,7 @@ def test_errors_of_a_server_are_those_of_this_machine(
         kb.search("x", collections=["nowhere"])
     assert missing.value.message
     with pytest.raises(InvalidInput):
-        kb.add("https://example.org/no-video")
+        kb.add("ftp://example.org/no-video")
     with pytest.raises(InvalidInput):
         kb.search("x", limit=1_000)
     (tmp_path / "other.md").write_text(NOTES)
