@@ -258,7 +258,13 @@ KEPT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         (
             *("citations.Source", "citations.Chunk", "citations.Document"),
-            *("citations.DocumentPart", "citations.Page", "citations.Guide", "citations.Node"),
+            *(
+                "citations.DocumentPart",
+                "citations.OcrResult",
+                "citations.Page",
+                "citations.Guide",
+                "citations.Node",
+            ),
             *("citations.Topic", "citations.TopicMember", "citations.LexEntry"),
             *("citations.LexPack", "citations.LexBlock", "transcripts.Video"),
             *("transcripts.Thumbnail", "transcripts.Transcript", "transcripts.TranscriptIndex"),

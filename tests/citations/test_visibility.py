@@ -54,7 +54,17 @@ OWNERS: dict[type[models.Model], tuple[str, ...]] = {
 PARTS = {
     *("FeedEntry", "Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
     *("MediaFile", "MediaPart"),
-    *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
+    *(
+        "Chunk",
+        "Document",
+        "DocumentPart",
+        "OcrResult",
+        "Page",
+        "Node",
+        "Topic",
+        "TopicMember",
+        "Embedding",
+    ),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer", "Highlight", "SharedLink", "SharedClip", "SharedClipPart"),
     *("Archive", "ArchivePart", "Guide", "AbstractsRequest", "Deletion", "ReadingProgress"),

@@ -348,7 +348,7 @@ def test_ten_thousand_videos_are_deleted_after_confirmation(
     first = Video.objects.filter(collection=collection).values_list("pk", flat=True)[0]
     chosen = {"action": "delete_selected", "_selected_action": [first], "select_across": "1"}
     path = listing(Video, collection__id__exact=str(collection.pk))
-    with django_assert_max_num_queries(30):
+    with django_assert_max_num_queries(31):
         page = browser.post(path, chosen).content.decode()
     assert "Recordings: 10000" in page
     assert "Transcripts: 10000" in page
@@ -364,7 +364,7 @@ def test_ten_thousand_videos_are_deleted_after_confirmation(
 def test_the_deletion_of_a_collection_is_counted(
     browser: Client, collection: Collection, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(44):
+    with django_assert_max_num_queries(45):
         page = browser.get(
             reverse("admin:transcripts_collection_delete", args=[collection.pk])
         ).content.decode()

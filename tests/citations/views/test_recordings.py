@@ -189,7 +189,7 @@ def test_a_recording_opens_at(
         ("?q=else", TALK[-1], ["0:20 long, with 1 matching sentence", 'matches" d="M750 0v20"']),
         (
             "?q=rare+words+zebra+welcome",
-            "Hello and welcome.",
+            "Today it isabout rare words. ",
             ["No sentence has all 4 words; these have 2 of them."],
         ),
     ],
