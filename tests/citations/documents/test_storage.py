@@ -11,6 +11,7 @@ from django.db import connection
 
 from citations.documents import storage as document_storage
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
+from citations.formats import TEXT
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import plain_text, source_blocks
@@ -331,7 +332,7 @@ def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collecti
     assert ingest_pipeline.index_words() == 0
     ingest_pipeline.read_document(source.pk)
     source.refresh_from_db()
-    assert (source.state, source.document.read_by) == (State.WORDS, "text 2")
+    assert (source.state, source.document.read_by) == (State.WORDS, TEXT.version)
 
 
 def test_what_another_version_of_the_reader_read_is_known_until_it_is_read_again(
@@ -348,7 +349,7 @@ def test_what_another_version_of_the_reader_read_is_known_until_it_is_read_again
     source.start_anew()
     assert [*document_storage.read_otherwise(everything)] == [], "it waits for that already"
     ingest_pipeline.read_document(source.pk)
-    assert Document.objects.get(pk=source.pk).read_by == "text 2"
+    assert Document.objects.get(pk=source.pk).read_by == TEXT.version
     assert [*document_storage.read_otherwise(everything)] == []
 
 
