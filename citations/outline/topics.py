@@ -227,5 +227,5 @@ def _words(topic: int) -> "Counter[str]":
     members = TopicMember.objects.filter(topic=topic).order_by("-weight", "node_id")
     columns = ("node__title", "node__text", "node__source__language")
     for title, text, language in members.values_list(*columns)[:NAMED_AFTER]:
-        counts.update(set(words_of(f"{title} {text}", stop_words(language))))
+        counts.update([*dict.fromkeys(words_of(f"{title} {text}", stop_words(language)))])
     return counts
