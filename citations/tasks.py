@@ -215,8 +215,8 @@ def _give_way(source: Source | None = None) -> None:
     do a step of a source that is shorter or was opened.
     """
     _index_words()
-    if wanted := guide_storage.missing_of_opened().first():
-        guide_storage.make(wanted, meanwhile=_index_words)
+    if opened := guide_storage.missing_of_opened().first():
+        guide_storage.make(opened, meanwhile=_index_words)
     if other := lanes.next_beside(source):
         ingest_pipeline.advance(other, meanwhile=partial(_give_way, other))
 

@@ -148,13 +148,13 @@ def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, d
     )
     state = snapshot.read(every, resolved)
     parts = {pk: snapshot.narrowed(state, runs) for pk, runs in snapshot.runs_of(words).items()}
-    found: dict[int, dict[str, float]] = {}
+    shares: dict[int, dict[str, float]] = {}
     for pk, part in parts.items():
         if part.chunks >= least:
             within = segments(replace(part, terms=terms[pk]))
             counts = {word: sum(each.containing(word) for each in within) for word in terms[pk]}
-            found[pk] = {word: count / part.chunks for word, count in counts.items()}
-    return found
+            shares[pk] = {word: count / part.chunks for word, count in counts.items()}
+    return shares
 
 
 def rebuild(*, all_sources: bool = False) -> int:

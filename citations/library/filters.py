@@ -326,5 +326,5 @@ def tags(scope: Scope, *, words: str = "", limit: int = MAX_FACETS) -> list[str]
     )
     tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=tag)
     names = sorted(tagged.values_list("tag", flat=True).distinct(), key=alphabet_key)
-    wanted = words.casefold().split()
-    return [name for name in names if all(word in name.casefold() for word in wanted)][:limit]
+    parts = words.casefold().split()
+    return [name for name in names if all(word in name.casefold() for word in parts)][:limit]

@@ -49,14 +49,14 @@ class LocalLibrary(Library):
         is_named = settings.OPTIONS["PUBLIC_URL"].is_set
         return is_named or server_lock.find(Path(settings.DATA_DIR)) is not None
 
-    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]:
+    def _answer(self, question: QuestionIn) -> Iterator[AnswerStep]:
         scope = everything()
-        if asked.conversation_id:
-            row = conversations.find(scope, None, asked.conversation_id)
-            answer = questions.ask(scope, None, row, asked.question)
+        if question.conversation_id:
+            row = conversations.find(scope, None, question.conversation_id)
+            answer = questions.ask(scope, None, row, question.question)
         else:
-            about = asked.model_dump(include={"collection", "sources"})
-            answer = questions.ask_first(scope, None, asked.question, **about)
+            about = question.model_dump(include={"collection", "sources"})
+            answer = questions.ask_first(scope, None, question.question, **about)
         yield AskedEventOut(answer_id=answer.uuid, conversation_id=answer.conversation.uuid)
         for event in questions.respond(scope, None, answer):
             match event:
@@ -111,10 +111,10 @@ class LocalLibrary(Library):
         result = reading.search(video, query, language=language, limit=reading.MAX_HITS)
         return VideoSearchOut.model_validate(result)
 
-    def _ask(self, asked: QuestionIn) -> ReplyOut:
-        within = (asked.collection,) if asked.collection else ()
-        filter = Filter(collections=within, sources=tuple(asked.sources))
-        events = answer_pipeline.ask(everything(), asked.question, filter=filter)
+    def _ask(self, question: QuestionIn) -> ReplyOut:
+        within = (question.collection,) if question.collection else ()
+        filter = Filter(collections=within, sources=tuple(question.sources))
+        events = answer_pipeline.ask(everything(), question.question, filter=filter)
         (reply,) = (event.reply for event in events if isinstance(event, FinalEvent))
         return ReplyOut.model_validate(reply)
 

@@ -48,8 +48,8 @@ class RemoteLibrary(Library):
     def is_served(self) -> bool:
         return True
 
-    def _answer(self, asked: QuestionIn) -> Iterator[AnswerStep]:
-        for name, data in self._server.events("ask", json=_body(asked)):
+    def _answer(self, question: QuestionIn) -> Iterator[AnswerStep]:
+        for name, data in self._server.events("ask", json=_body(question)):
             match name:
                 case "asked":
                     yield self._server.parse(AskedEventOut, data)
@@ -96,8 +96,8 @@ class RemoteLibrary(Library):
         parameters = {"q": query, **options, **filter.given()}
         return self._server.read(SearchOut, "GET", "search", params=parameters)
 
-    def _ask(self, asked: QuestionIn) -> ReplyOut:
-        body = {**_body(asked), "keep": False}
+    def _ask(self, question: QuestionIn) -> ReplyOut:
+        body = {**_body(question), "keep": False}
         return self._server.read(ReplyOut, "POST", "ask", params={"stream": False}, json=body)
 
     def _verify(self, given: QuoteIn) -> QuoteCheckOut:

@@ -45,4 +45,4 @@ def test_kb_and_mcp_send_by_the_application_that_has_the_settings() -> None:
     tasks = re.compile(r"^from (transcripts|citations)\b.*\btasks\b", re.MULTILINE)
     files = Path(kbsite.__path__[0]).rglob("*.py")
     importers = {path.name for path in files if tasks.search(path.read_text())}
-    assert importers == {"celery.py", "worker.py"}
+    assert importers == {"celery.py", "delivery.py", "worker.py"}

@@ -366,8 +366,7 @@ class GateClosed(YouTubeError):
 
 def rebuilt(code: str, message: str, hint: str) -> KnowledgeBaseError:
     """Rebuild an error of which a row or an answer has only the texts."""
-    kind = classes().get(code, KnowledgeBaseError)
-    error = kind.__new__(kind)
+    error = KnowledgeBaseError.__new__(classes().get(code, KnowledgeBaseError))
     KnowledgeBaseError.__init__(error, message, hint=hint)
     return error
 

@@ -353,10 +353,8 @@ class Job(QueuedWork):
 
 def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     """Return the state of a job in words: of one that is done, what it did with ``done`` parts."""
-    if state == Job.State.DONE and kind == Job.Kind.VIDEO:
-        return gettext("captions fetched")
-    if state == Job.State.DONE and kind == Job.Kind.PAGE:
-        return gettext("page fetched")
+    if state == Job.State.DONE and kind in (Job.Kind.VIDEO, Job.Kind.PAGE):
+        return gettext("page fetched") if kind == Job.Kind.PAGE else gettext("captions fetched")
     if state != Job.State.DONE or not done:
         return str(Job.State(state).label)
     if kind == Job.Kind.FEED:

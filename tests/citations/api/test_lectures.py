@@ -120,8 +120,8 @@ def test_a_lecture_begins_is_listed_and_is_deleted(
     listed = good(asking.get(f"{V1}sessions?limit=1"))
     assert_has(listed, total=2, next=1)
     assert [session["id"] for session in listed["sessions"]] == [other]
-    found = good(asking.get(f"{V1}sessions?words=networks"))["sessions"]
-    assert [session["id"] for session in found] == [made["id"]]
+    hits = good(asking.get(f"{V1}sessions?words=networks"))["sessions"]
+    assert [session["id"] for session in hits] == [made["id"]]
     assert asking.delete(f"{V1}sessions/{made['id']}").status_code == 204
     problem(asking.get(f"{V1}sessions/{made['id']}"), 404, "lecture_not_found")
     assert Source.objects.get(pk=book.pk)

@@ -55,8 +55,8 @@ def test_a_quote_that_runs_over_the_end_of_a_page_is_marked_on_both(
 ) -> None:
     quote = place_of(paper, "step by step.")[0], place_of(paper, "The step is")[1]
     marked = [pages.show_page(scope, paper.uuid, number, quote=quote) for number in (1, 2, 3)]
-    found = [[view.page.text[first:last] for first, last in view.quote] for view in marked]
-    assert found == [["step by step."], ["The step is"], []]
+    hits = [[view.page.text[first:last] for first, last in view.quote] for view in marked]
+    assert hits == [["step by step."], ["The step is"], []]
 
 
 def test_the_first_page_has_none_before_it_and_the_last_none_after_it(
@@ -146,8 +146,8 @@ def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
     paper = make_paper(collection, ["each " * 10 * pages.MAX_MARKS])
-    found = len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
-    assert found == pages.MAX_MARKS
+    hits = len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
+    assert hits == pages.MAX_MARKS
 
 
 # What a citation cites

@@ -300,8 +300,8 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
     }
     Transcript.objects.create(video=video, language="en", origin="auto", **values)
     discovery.adopt()
-    found = {(source.language, source.transcript.origin) for source in Source.objects.all()}
-    assert found == {("en", "upload"), ("de", "upload")}
+    hits = {(source.language, source.transcript.origin) for source in Source.objects.all()}
+    assert hits == {("en", "upload"), ("de", "upload")}
     english = ingest(Source.objects.get(language="en"))
     Transcript.objects.create(
         video=video,

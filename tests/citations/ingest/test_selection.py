@@ -249,8 +249,8 @@ def test_after_half_a_minute_they_are_gone_and_the_trail_says_who_deleted_them(
         selection.take_back(deletion.uuid, by=owner)
     tasks.carry_out_deletion(deletion.pk)
     assert not Deletion.objects.exists()
-    found = (Video.objects.count(), Source.objects.count(), LectureSession.objects.count())
-    assert found == (0, 0, 0)
+    hits = (Video.objects.count(), Source.objects.count(), LectureSession.objects.count())
+    assert hits == (0, 0, 0)
     deleted = AuditEntry.objects.filter(action="delete")
     expected = {("ada", "video"), ("ada", "document"), ("ada", "lecture")}
     assert set(deleted.values_list("actor", "kind")) == expected

@@ -137,8 +137,8 @@ def test_replays_of_a_recording_have_titles_that_tell_them_apart(
 
 def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
     assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
-    found = lecture_sessions.list_sessions(scope, words="netw", collection="lectures")
-    assert [session.title for session in found.sessions] == ["Networks"]
+    hits = lecture_sessions.list_sessions(scope, words="netw", collection="lectures")
+    assert [session.title for session in hits.sessions] == ["Networks"]
     assert lecture_sessions.list_sessions(scope, words="networks of old").total == 0
     assert lecture_sessions.list_sessions(NOTHING).sessions == ()
     for reference in (lecture.uuid, "no id", "\x00", ""):

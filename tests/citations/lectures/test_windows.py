@@ -222,8 +222,8 @@ def test_a_window_says_who_began_and_ended_it_and_when():
     assert window.start == 10_000
     assert window.end is not None
     assert 30_000 < window.end < 40_000
-    found = talk([replace(utterance, start=None, end=None) for utterance in utterances])[0]
-    assert found == replace(window, start=None, end=None)
+    hits = talk([replace(utterance, start=None, end=None) for utterance in utterances])[0]
+    assert hits == replace(window, start=None, end=None)
 
 
 def test_after_a_flush_speech_goes_on_with_the_shared_sentence():

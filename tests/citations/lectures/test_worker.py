@@ -534,8 +534,8 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     assert "Database unavailable" in caplog.text
     waiting.refresh_from_db()
     assert waiting.outcome == WindowOutcome.WAITING
-    found = [cited.window.outcome for cited in lecture_pipeline.cite([waiting])]
-    assert found == [WindowOutcome.CITED]
+    hits = [cited.window.outcome for cited in lecture_pipeline.cite([waiting])]
+    assert hits == [WindowOutcome.CITED]
 
 
 @pytest.mark.usefixtures("looked_for_apart")

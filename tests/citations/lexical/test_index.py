@@ -174,8 +174,8 @@ def test_a_time_range_leaves_what_overlaps_it(collection: Collection) -> None:
     expected = ["whale one", "whale two"]
     assert sorted(texts_found("whale", resolved=within(source, start=500, end=1001))) == expected
     assert texts_found("whale", resolved=within(source, start=2500)) == ["whale three"]
-    found = texts_found("whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0))
-    assert found == ["whale one"]
+    hits = texts_found("whale", resolved=ResolvedFilter(sources=None, chunks=4, start=0, end=0))
+    assert hits == ["whale one"]
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) -> None:
@@ -193,8 +193,8 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     query = parse("the neural networks the networks")
     hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
     shares = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
-    found = {hit.position: hit.score for hit in hits}
-    assert found == {place: sum(term.score for term in terms) for place, terms in shares.items()}
+    results = {hit.position: hit.score for hit in hits}
+    assert results == {place: sum(term.score for term in terms) for place, terms in shares.items()}
     expected = {("the", "the"), ("neural", "neural"), ("networks", "network")}
     assert {(term.term, term.stem) for terms in shares.values() for term in terms} == expected
     assert lexical_index.explain(query, [hits[-1].position + 1000], resolved=EVERYWHERE) == {}
@@ -256,8 +256,8 @@ def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
         merging.merge(spare=0)
-    found = [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)]
-    assert found == [sources[1].chunks.earliest("position").position + n for n in (0, 1)]
+    hits = [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)]
+    assert hits == [sources[1].chunks.earliest("position").position + n for n in (0, 1)]
 
 
 def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:

@@ -11,6 +11,7 @@ from citations.models import Answer, Note, Source
 from citations.notebook import answers, conversations, highlights, notes
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.notebook.notes import EntryPage
+from citations.schemas.requests import MAX_NOTE
 from tests.citations.talks import QUESTION, again, finished_answer, talk_in
 from tests.makers import make_paper, make_user
 from transcripts.core.errors import Conflict, Forbidden, InvalidInput
@@ -136,7 +137,7 @@ def test_notes_outside_the_scope_are_absent(scope: Scope, owner: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "text"), [("", ""), (" ", "\n\0"), ("", "#"), ("A", "a" * (notes.MAX_TEXT + 1))]
+    ("title", "text"), [("", ""), (" ", "\n\0"), ("", "#"), ("A", "a" * (MAX_NOTE + 1))]
 )
 def test_what_is_no_note_is_refused(scope: Scope, owner: User, title: str, text: str) -> None:
     with pytest.raises(InvalidInput):

@@ -104,8 +104,8 @@ def test_what_no_model_needs_is_left_there(hub: HubStandIn) -> None:
     }
     hub.publish(NAME, {**content(), **more})
     folder = fetch(NAME, nobody)
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert found == content().keys()
+    hits = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert hits == content().keys()
     assert not [
         request.path
         for request in hub.requests

@@ -38,8 +38,8 @@ def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
     expected = (weights.MINILM, "local", ("embedding", "chunking"), True)
     assert (embedding.model, embedding.provider, embedding.uses, embedding.present) == expected
     assert embedding.size == weights.size(weights.find(weights.MINILM))
-    found = (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence)
-    assert found == (CROSS, ("reranking",), False, 134000000, "apache-2.0")
+    hits = (reranker.model, reranker.uses, reranker.present, reranker.size, reranker.licence)
+    assert hits == (CROSS, ("reranking",), False, 134000000, "apache-2.0")
     assert not embedding.note
     assert not reranker.note
 

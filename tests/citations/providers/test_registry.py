@@ -206,8 +206,8 @@ def test_the_identity_of_usual_models_needs_nothing_on_this_machine(hub_cache: P
 def test_the_identity_of_another_model_is_read_from_its_files(
     hub_cache: Path, tiny_mean: Path
 ) -> None:
-    found = registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean)))
-    assert found == ("local", str(tiny_mean), 32)
+    hits = registry.identity(conf.EmbeddingChoice(provider="local", model=str(tiny_mean)))
+    assert hits == ("local", str(tiny_mean), 32)
     with pytest.raises(ModelMissing):
         registry.identity(conf.EmbeddingChoice(provider="local", model="somebody/tiny"))
 
@@ -353,8 +353,8 @@ def test_a_missing_model_is_not_fetched(calls: list[Any], settings: Any, provide
 
 def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
     settings.EMBEDDING_PROVIDER = "local"
-    found = np.linalg.norm(registry.configured_embedder().embed_query("what is a gradient"))
-    assert found == pytest.approx(1, abs=0.001)
+    hits = np.linalg.norm(registry.configured_embedder().embed_query("what is a gradient"))
+    assert hits == pytest.approx(1, abs=0.001)
     assert registry.embedder(
         "local", model=str(tiny_models.folder(tiny_models.DENSE))
     ).embed_documents(["a"]).shape == (1, 16)

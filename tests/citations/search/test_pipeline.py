@@ -372,8 +372,8 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
-    found = (passage.origin.title, passage.origin.author, passage.origin.key, passage.origin.kind)
-    assert found == ("Physics", "MIT", "abcdefghijk", "video")
+    hits = (passage.origin.title, passage.origin.author, passage.origin.key, passage.origin.kind)
+    assert hits == ("Physics", "MIT", "abcdefghijk", "video")
     assert passage.origin.collection == "lectures"
     assert passage.origin.video_pk == video.pk
 
@@ -521,8 +521,8 @@ def test_what_the_caller_marked_is_told(scope: Scope, document: Source) -> None:
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
     expected = [True, False]
     assert [passage.mark for passage in by_words(scope, "entropy", user=ada).passages] == expected
-    found = [passage.mark for passage in by_words(scope, "entropy", user=bob).passages]
-    assert found == [None, None]
+    hits = [passage.mark for passage in by_words(scope, "entropy", user=bob).passages]
+    assert hits == [None, None]
     assert [passage.mark for passage in by_words(scope, "entropy again", user=ada).passages] == [
         None,
         None,
@@ -670,8 +670,8 @@ def test_phrases_and_exclusions_hold_in_every_mode(
             ],
         )
     )
-    found = texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode))
-    assert found == ["the mean value theorem"]
+    hits = texts(search_pipeline.search(scope, '"mean value theorem" -cauchy', mode=mode))
+    assert hits == ["the mean value theorem"]
 
 
 def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
@@ -681,8 +681,8 @@ def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
     embed(
         make_document(collection, [*near, "beta gamma of quite different other things and alpha"])
     )
-    found = texts(search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.MEANING))
-    assert found == ["beta gamma of quite different other things and alpha"]
+    hits = texts(search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.MEANING))
+    assert hits == ["beta gamma of quite different other things and alpha"]
 
 
 @pytest.mark.parametrize("limit", [0, 51, -1])
@@ -1154,8 +1154,8 @@ def test_a_switch_to_another_space_during_a_search_mixes_nothing(
         return look_up(vector, space=space, **options)
 
     monkeypatch.setattr(vector_space, "nearest", switch_first)
-    found = search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
-    assert found == TEXTS[3]
+    hits = search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
+    assert hits == TEXTS[3]
 
 
 def test_candidates_know_their_indexed_text(scope: Scope, document: Source) -> None:

@@ -177,8 +177,8 @@ def test_filters_and_times_never_starve_the_result(
         assert len(positions) == 10
         assert all(low <= place < high for place in positions)
     timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
-    found = sorted(places(vector_space.nearest(query, space=space, limit=10, resolved=timed)))
-    assert found == [5, 6, 7]
+    hits = sorted(places(vector_space.nearest(query, space=space, limit=10, resolved=timed)))
+    assert hits == [5, 6, 7]
     assert places(
         vector_space.nearest(
             query,

@@ -352,8 +352,8 @@ def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
     )
     _, *heard, _ = sent_texts(ClaimEvent(claim=claim) for claim in claims)
     headings = [LexborHTMLParser(claim).css("h3.part-question") for claim in heard]
-    told = [[heading.text() for heading in heading_list] for heading_list in headings]
-    assert told == [[direction], [], [distance], []]
+    titles = [[heading.text() for heading in heading_list] for heading_list in headings]
+    assert titles == [[direction], [], [distance], []]
 
 
 @pytest.mark.parametrize(
