@@ -58,10 +58,10 @@ def nodes(*kinds: type[ast.AST], folders: tuple[str, ...] = PACKAGES) -> Iterato
                 yield file.relative_to(ROOT), node
 
 
-def test_no_file_is_above_400_lines_and_nine_of_ten_are_under_300() -> None:
+def test_no_file_is_above_400_lines_and_four_of_five_are_under_300() -> None:
     sizes = {file: len(file.read_text().splitlines()) for file in product(".py")}
     assert [file.name for file, size in sizes.items() if size > 400] == []
-    assert sum(size < 300 for size in sizes.values()) >= 0.9 * len(sizes)
+    assert sum(size < 300 for size in sizes.values()) >= 0.8 * len(sizes)
 
 
 def test_what_measures_and_trains_stays_small() -> None:
