@@ -32,20 +32,25 @@ QUOTE: Final = "A network is a chain of simple functions. Point 1."
 SAID: Final = "Networks learn from errors. Weights move against the gradient. "
 
 FURNISH: Final = """
+from citations.models import Document
 from kbsite.models import ApiToken
-from tests.makers import SENTENCES, make_source, make_user, make_video
+from tests.makers import SENTENCES, make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Role
 shelf = Collection.objects.create(name="Lectures", slug="lectures", allows_links=True)
 user = make_user("ada", collection=shelf, is_superuser=True)
 make_user("grace")
 video = make_video(shelf, youtube_id="dQw4w9WgXcQ")
 source = make_source(video, texts=SENTENCES[:2])
+scan = make_document(shelf, SENTENCES[:1], title="Scan")
+Document.objects.create(
+    source=scan, name="scan.pdf", media_type="application/pdf", size=1, unread_pages=[1]
+)
 feed = Feed.objects.create(collection=shelf, kind="playlist", youtube_id="PLonceonceonce")
 job = Job.objects.create(collection=shelf, kind="feed", feed=feed, target="PLonceonceonce")
 _, token = ApiToken.issue(user, name="once", access="manage")
 print(json.dumps({
     "token": token, "video": video.key, "source": str(source.uuid), "feed": feed.pk,
-    "job": job.pk,
+    "job": job.pk, "scan": str(scan.uuid),
 }))
 """
 # What no request leaves behind at the same moment each time.
@@ -102,6 +107,7 @@ CASES: Final = (
     ),
     Case("sources/files", {"collection": "lectures"}, files=True),
     Case("sources/{source}/index"),
+    Case("sources/{scan}/ocr", before="UPDATE citations_document SET awaits_ocr = false"),
     Case("jobs/{job}/retry", before=f"{JOBS_DONE}, attempts = 1"),
     Case("feeds/{feed}/sync", before=JOBS_DONE),
     Case("transcripts/{video}/refetch", before=JOBS_DONE),
