@@ -128,7 +128,7 @@ def test_files_are_dropped_anywhere_on_any_page(visit: Visits) -> None:
     page.evaluate("""() => {
         const transfer = new DataTransfer()
         transfer.items.add(new File(['WEBVTT'], 'one.vtt'))
-        transfer.items.add(new File(['PK\\x03\\x04'], 'two.pptx'))
+        transfer.items.add(new File(['PK\\x03\\x04'], 'two.zip'))
         document.body.dispatchEvent(
             new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}))
     }""")
@@ -250,7 +250,7 @@ def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
 def test_a_wrong_address_is_told_where_it_was_typed(visit: Visits) -> None:
     page = visit().go("/library/")
     open_box(page)
-    page.locator("#what").fill("https://example.org/video")
+    page.locator("#what").fill("example.org/video")
     page.keyboard.press("Enter")
     expect(page.locator("#added [role=alert]")).to_contain_text("is not YouTube")
 
