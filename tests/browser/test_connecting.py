@@ -125,7 +125,7 @@ class Program(threading.Thread):
             Client(streamable_http_client(self.url, http_client=http)) as client,
         ):
             self.tools = {tool.name for tool in (await client.list_tools()).tools}
-            answer = await client.call_tool("add_source", {"url": "https://example.org/"})
+            answer = await client.call_tool("add_source", {"url": "example.org/x"})
             self.added = text(answer)
 
     async def _open(self, address: str) -> None:

@@ -64,7 +64,7 @@ def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Visits) -> None
     added = page.locator("#added")
     expect(added.get_by_role("alert")).to_contain_text("could not be read: slides.pptx")
     expect(added.locator(".state-partial")).to_contain_text("1 of 2 files read")
-    expect(added.locator(".problems").first).to_contain_text("ZIP archive")
+    expect(added.locator(".problems").first).to_contain_text("no PPTX")
     expect(added.locator(".job-sources")).to_contain_text("is ready", timeout=60_000)
     added.get_by_role("link", name="walruses.md").click()
     expect(page.locator(".prose h2")).to_have_text("Walruses")

@@ -15,7 +15,13 @@ from citations.readers.office import equations, omissions, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
 from citations.readers.office.blocks import Blocks
 from citations.readers.office.numbering import Numbering, written
-from citations.readers.office.styles import ParagraphStyle, list_of, outline_level, read_styles
+from citations.readers.office.styles import (
+    ParagraphStyle,
+    list_of,
+    outline_level,
+    read_styles,
+    undefined,
+)
 
 _PLAIN_NUMBER: Final = re.compile(r"(\d{1,6})[.)]?")
 _OFF: Final = ("0", "false", "none")
@@ -98,7 +104,8 @@ class _Document:
 
     def _add_paragraph(self, element: Element) -> None:
         properties = child(element, "pPr")
-        style = self._styles.get(attribute(child(properties, "pStyle"), "val"), ParagraphStyle())
+        style_id = attribute(child(properties, "pStyle"), "val")
+        style = self._styles.get(style_id) or undefined(style_id)
         if style.is_contents:
             return
         inner, self._joined = self._joined + self._inline(element), ""

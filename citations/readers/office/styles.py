@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 from citations.readers.office.archive import attribute, child, local
 
-_HEADING: Final = re.compile(r"heading (\d)", re.IGNORECASE)
-_CONTENTS: Final = re.compile(r"toc \d|table of figures|toc heading", re.IGNORECASE)
+_HEADING: Final = re.compile(r"heading ?(\d)", re.IGNORECASE)
+_CONTENTS: Final = re.compile(r"toc ?\d|table of figures|toc heading", re.IGNORECASE)
 _LOWEST: Final = 6  # level of a heading
 _MOST_PARENTS: Final = 20
 
@@ -36,6 +36,14 @@ def read_styles(root: Element) -> dict[str, ParagraphStyle]:
     """Return the styles of the part ``styles.xml`` by their ids."""
     rows = {attribute(row, "styleId"): row for row in root if local(row.tag) == "style"}
     return {style_id: _style(style_id, rows) for style_id in rows}
+
+
+def undefined(style_id: str) -> ParagraphStyle:
+    """Return the style that an id without a definition stands for, such as “Heading1” or “Title”:
+    converters write built-in styles without defining them.
+    """
+    heading = _HEADING.fullmatch(style_id)
+    return ParagraphStyle(name=style_id, level=min(int(heading[1]), _LOWEST) if heading else 0)
 
 
 def outline_level(properties: Element | None) -> int | None:

@@ -72,6 +72,13 @@ def test_without_properties_the_title_is_the_one_in_the_text(tmp_path: Path) -> 
     assert read(data, tmp_path).facts.title == "Limits"
 
 
+def test_built_in_styles_are_known_where_a_converter_does_not_define_them(tmp_path: Path) -> None:
+    body = paragraph("Limits .... 3", "TOC1") + paragraph("Limits", "Heading2") + paragraph("Said.")
+    opened = read(docx(body), tmp_path)
+    assert opened.facts.outline == (OutlineEntry(2, "Limits", 1),)
+    assert text_of(opened) == "Limits\n\nSaid."
+
+
 def test_headings_and_items_have_the_numbers_that_word_counts(tmp_path: Path) -> None:
     body = "".join(
         (
