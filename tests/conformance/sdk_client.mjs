@@ -59,7 +59,7 @@ async function call(use) {
 
 const { tools } = await call((client) => client.listTools());
 process.stdout.write(`tools: ${tools.map((tool) => tool.name)}\n`);
-const source = { name: "add_source", arguments: { url: "https://example.org/" } };
+const source = { name: "add_source", arguments: { url: "example.org/x" } };
 const answer = await call((client) => client.callTool(source));
 process.stdout.write(`added: ${answer.content[0].text}\nscope: ${kept.tokens.scope}\n`);
 process.exit();
