@@ -56,9 +56,15 @@ def store(job: Job) -> AddedDocument:
     job.report(step="fetching the page", done=0, total=2)
     page = fetch(job.target)
     job.report(step="storing", done=1, total=2)
+    file = BytesIO(page.data)
+    if not storage.is_document(file, page.name):
+        raise WebPageRefused(
+            f"{_site(page.url)} gives captions there, and no page.",
+            hint="Download the file, and add that.",
+        )
     return storage.add(
         job.collection,
-        BytesIO(page.data),
+        file,
         name=page.name,
         url=page.url,
         tags=job.tags,
@@ -148,14 +154,16 @@ def _pieces(answer: requests.Response, deadline: float, address: str) -> Iterato
 
 
 def _name(address: str, kind: str) -> str:
-    """Return a file name whose suffix says what the server calls the page."""
+    """Return a file name whose suffix says what the server calls the page, if it is a document."""
     parts = urlsplit(address)
     name = PurePosixPath(unquote(parts.path)).name or parts.hostname or "page"
     media_type = kind.partition(";")[0].strip().casefold()
     if PurePosixPath(name).suffix.casefold() in BY_SUFFIX and media_type != "text/html":
         return name
-    format = FORMATS.get(media_type, FORMATS["text/html"])
-    return name if name.casefold().endswith(format.suffixes) else name + format.suffixes[0]
+    format = FORMATS.get(media_type or "text/html")
+    if format is None or name.casefold().endswith(format.suffixes):
+        return name
+    return name + format.suffixes[0]
 
 
 def _in_its_encoding(data: bytes, kind: str) -> bytes:

@@ -153,6 +153,8 @@ def _next_tool(job: JobOut) -> str:
     if job.state != "done":
         when = f"after {job.run_after:%H:%M} UTC" if _waits(job) else "in half a minute"
         return f"Next: get_job with jobId={job.id}, {when}."
+    if job.kind == "page":
+        return "Next: list_sources."
     if job.video_id:
         return f"Next: get_transcript with videoId={job.video_id}."
     return "Next: list_transcripts."

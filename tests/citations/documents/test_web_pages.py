@@ -155,6 +155,15 @@ def test_no_address_leads_into_this_machine_or_its_network(address: str) -> None
 
 
 @pytest.mark.django_db
+def test_captions_at_an_address_are_not_stored_as_prose(web: Web, collection: Collection) -> None:
+    captions = b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello there.\n"
+    web.give("a.example/talk.vtt", captions, Content_Type="text/vtt")
+    job = done(acquisition.request(collection, "https://a.example/talk.vtt"))
+    assert (job.state, job.error_code) == (Job.State.FAILED, "web_page_refused")
+    assert not Source.objects.exists()
+
+
+@pytest.mark.django_db
 def test_a_site_out_of_reach_is_tried_again_and_stops_no_video(
     web: Web, collection: Collection
 ) -> None:
