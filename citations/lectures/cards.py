@@ -1,21 +1,27 @@
-"""Cards of a lecture: what windows in a row cite, as one while their best passage stays the same.
+"""Cards of a lecture: the passages that a window cites, by rank, until the talk leaves them.
 
-Each window keeps its own citations. A card shows the best one of its first window; it lasts until
-a window's best passage is neither that passage nor beside it in its section. The other passages
-that its windows cite are folded beneath it.
+Each window keeps its own citations. A group shows up to three of its first window, each as a card.
+A page that is shown is not cited again before the talk has been elsewhere for two minutes: a window
+whose best passage is shown extends the group of that passage, and the new passages that it cites
+are folded beneath.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
-from django.db.models import OuterRef, Prefetch, Subquery
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from citations.lectures.sessions import citations_of
 from citations.models import Citation, Document, LectureSession, Page, Window
 from citations.passages import interval, place, printed_page
+from citations.providers.languages import empty_words
+from citations.text.passage_text import read
 
+AWAY: Final = 120_000  # ms after which a page that was shown is cited again
 BESIDE: Final = 20  # characters between two passages that follow each other, at most
 
 # The least score for each name of a confidence: “First passages by their score” in
@@ -23,17 +29,34 @@ BESIDE: Final = 20  # characters between two passages that follow each other, at
 CITATION_CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """A passage, and the windows that cite it, by index.
+class SpokenSentence(NamedTuple):
+    """A sentence of a window, and where it ends: in a segment, after the text ``before`` (with
+    single blanks). No segment: the window was queried by itself.
+    """
 
-    ``number`` counts the cards of the lecture from 1, in the order of its speech.
+    text: str
+    segment: int | None = None
+    before: str = ""
+
+    @property
+    def characters(self) -> int:
+        """The length of ``before`` without blanks, in UTF-16 units, as scripts of a page count."""
+        return len("".join(self.before.split()).encode("utf-16-le")) // 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardGroup:
+    """The passages of a window in the order of their ranks, and the windows that cite on.
+
+    ``number`` counts the groups of the lecture from 1, in the order of its speech. ``said`` is the
+    sentence of the first window that is nearest to its best passage.
     """
 
     number: int
     windows: tuple[Window, ...]
-    best: Citation
-    others: tuple[Citation, ...]  # of other pages or passages, those of earlier windows first
+    cards: tuple[Citation, ...]  # one to three
+    others: tuple[Citation, ...]  # of later windows
+    said: SpokenSentence
 
     @property
     def first(self) -> Window:
@@ -53,16 +76,25 @@ class Card:
         return "–".join(dict.fromkeys(times))
 
 
-def list_cards(session: LectureSession) -> list[Card]:
-    """Return the cards of a lecture, in order."""
-    return _read(session, dict(enumerate(_groups(session), start=1)))
+def list_groups(session: LectureSession) -> list[CardGroup]:
+    """Return the groups of a lecture, in order."""
+    return _read(session, _drafts(session))
 
 
-def card_at(session: LectureSession, index: int) -> Card | None:
-    """Return the card of a window, if it cites anything."""
-    groups = enumerate(_groups(session), start=1)
-    own = {number: group for number, group in groups if index in group}
-    return next(iter(_read(session, own)), None)
+def groups_at(session: LectureSession, index: int) -> list[CardGroup]:
+    """Return the groups that show or extend what a window cites."""
+    return _read(session, [draft for draft in _drafts(session) if index in draft.windows])
+
+
+def parted(text: str, groups: Iterable[CardGroup]) -> Iterator[tuple[str, tuple[CardGroup, ...]]]:
+    """Cut the text of a segment, with single blanks, after each sentence that groups belong to."""
+    begin = 0
+    in_order = sorted(groups, key=lambda group: len(group.said.before))
+    for end, own in groupby(in_order, key=lambda group: len(group.said.before)):
+        yield text[begin:end], tuple(own)
+        begin = end
+    if text[begin:]:
+        yield text[begin:], ()
 
 
 def printed_place(citation: Citation) -> str:
@@ -92,61 +124,144 @@ def confidence(citation: Citation) -> str:
     return next(name for least, name in CITATION_CONFIDENCES if score >= least)
 
 
-def _groups(session: LectureSession) -> list[list[int]]:
-    """Return the indexes of the windows of each card, in order."""
-    best = citations_of(session).select_related(None).order_by("window_index", "rank")
-    columns = ("window_index", "source_id", "digest", "section_heading", "span_start", "span_end")
-    groups: list[list[int]] = []
-    previous: tuple[Any, ...] = ()
-    for index, *passage in best.distinct("window_index").values_list(*columns):
-        if previous and _is_beside(passage, previous):
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-            previous = tuple(passage)
-    return groups
+@dataclass(slots=True)
+class _Draft:
+    """A group by indexes of windows and keys of citations."""
+
+    number: int
+    windows: list[int] = field(default_factory=list)
+    cards: list[int] = field(default_factory=list)
+    others: dict[Any, int] = field(default_factory=dict)  # by page or passage
 
 
-def _is_beside(passage: Sequence[Any], previous: Sequence[Any]) -> bool:
-    """Tell whether a passage is the one shown, or follows or precedes it in the same section."""
-    *section, start, end = passage
-    *shown_section, shown_start, shown_end = previous
-    gap = max(start, shown_start) - min(end, shown_end)
-    return section == shown_section and gap <= BESIDE
+class _Cited(NamedTuple):
+    """A citation, with the time of its window and the place of its passage."""
+
+    key: int
+    index: int  # of its window
+    start: int | None  # ms
+    end: int | None
+    created_at: datetime
+    page: Any  # source and number of page, else None
+    passage: Any  # source, text and section
+    first: int
+    last: int
+
+    def shows(self, other: "_Cited") -> bool:
+        """Tell whether a reader sees both passages at one place."""
+        if self.page is not None and self.page == other.page:
+            return True
+        gap = max(self.first, other.first) - min(self.last, other.last)
+        return bool(self.passage == other.passage) and gap <= BESIDE
+
+    def before(self, other: "_Cited") -> float:
+        """Return the time from this window to another in ms: of the speech, if that is known."""
+        if self.end is not None and other.start is not None:
+            return other.start - self.end
+        return (other.created_at - self.created_at).total_seconds() * 1000
 
 
-def _read(session: LectureSession, groups: Mapping[int, Sequence[int]]) -> list[Card]:
+def _drafts(session: LectureSession) -> list[_Draft]:
+    drafts: list[_Draft] = []
+    shown: list[tuple[_Cited, _Draft]] = []  # what was cited in the last two minutes
+    for index, window in groupby(_cited(session), lambda citation: citation.index):
+        cited = list(window)
+        shown = [(each, draft) for each, draft in shown if each.before(cited[0]) < AWAY]
+        leading = _showing(shown, cited[0])
+        if leading is None:
+            drafts.append(leading := _Draft(number=len(drafts) + 1))
+        for citation in cited:
+            draft = _showing(shown, citation)
+            if draft is None:
+                draft = leading
+                if not draft.windows or draft.windows == [index]:
+                    draft.cards.append(citation.key)
+                else:
+                    place_ = citation.page or (citation.passage, citation.first)
+                    draft.others.setdefault(place_, citation.key)
+            if index not in draft.windows:
+                draft.windows.append(index)
+            shown.append((citation, draft))
+    return drafts
+
+
+def _showing(shown: Iterable[tuple[_Cited, _Draft]], citation: _Cited) -> _Draft | None:
+    return next((draft for each, draft in shown if each.shows(citation)), None)
+
+
+def _cited(session: LectureSession) -> Iterator[_Cited]:
+    rows = citations_of(session).select_related(None).order_by("window_index", "rank")
+    times = ("window__start", "window__end", "window__created_at")
+    columns = ("page", "source_id", "digest", "section_heading", "span_start", "span_end")
+    for key, index, *time, page, source, digest, heading, first, last in rows.values_list(
+        "pk", "window_index", *times, *columns
+    ):
+        on = None if page is None else (source, page)
+        yield _Cited(key, index, *time, on, (source, digest, heading), first, last)
+
+
+def _read(session: LectureSession, drafts: Sequence[_Draft]) -> list[CardGroup]:
+    """Read groups, without those whose sources have been deleted since they were looked for."""
     page = Page.objects.filter(document=OuterRef("source"), number=OuterRef("page"))
     document = Document.objects.filter(source=OuterRef("source"))
     citations = citations_of(session).annotate(
         page_label=Subquery(page.values("label")[:1]),
         outline=Subquery(document.values("outline")[:1]),
     )
-    cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
-    indexes = [index for group in groups.values() for index in group]
-    windows = Window.objects.filter(session=session, index__in=indexes).prefetch_related(cited)
-    by_index = {window.index: window for window in windows}
-    cards = (
-        _card(number, [by_index[index] for index in group if index in by_index])
-        for number, group in groups.items()
-    )
-    return [card for card in cards if card is not None]
+    keys = [key for draft in drafts for key in (*draft.cards, *draft.others.values())]
+    by_key = citations.in_bulk(keys)
+    indexes = {index for draft in drafts for index in draft.windows}
+    windows = {row.index: row for row in Window.objects.filter(session=session, index__in=indexes)}
+    for citation in by_key.values():
+        citation.window = windows[citation.window_index]
+    speech = _speech(session, [windows[draft.windows[0]] for draft in drafts])
+    groups = []
+    for draft in drafts:
+        cards = tuple(by_key[key] for key in draft.cards if key in by_key)
+        if cards:
+            first = windows[draft.windows[0]]
+            groups.append(
+                CardGroup(
+                    number=draft.number,
+                    windows=tuple(windows[index] for index in draft.windows),
+                    cards=cards,
+                    others=tuple(by_key[key] for key in draft.others.values() if key in by_key),
+                    said=_nearest(first, speech, cards[0].quote, session.language),
+                )
+            )
+    return groups
 
 
-def _card(number: int, windows: Sequence[Any]) -> Card | None:
-    """Make a card, with the first citation of each other page, or of a recording's passage; None
-    if its sources have been deleted since it was looked for.
+_Speech = Mapping[int, str]  # texts of segments by number, in order
+
+
+def _speech(session: LectureSession, windows: Sequence[Window]) -> _Speech:
+    """Read the segments that windows cover."""
+    ends = [number for row in windows for number in (row.first, row.last) if number is not None]
+    if not ends:
+        return {}
+    rows = session.segments.filter(number__range=(min(ends), max(ends))).order_by("number")
+    return {number: " ".join(text.split()) for number, text in rows.values_list("number", "text")}
+
+
+def _nearest(window: Window, speech: _Speech, quote: str, language: str) -> SpokenSentence:
+    """Return the sentence of a window that is nearest to a quote; the last one, if none has any
+    word of it: the first is in the window before, too.
     """
-    cited: dict[tuple[Any, ...], Citation] = {}
-    for citation in (citation for window in windows for citation in window.cited):
-        cited.setdefault(_passage(citation), citation)
-    if not cited:
-        return None
-    best, *others = cited.values()
-    return Card(number=number, windows=tuple(windows), best=best, others=tuple(others))
-
-
-def _passage(citation: Citation) -> tuple[Any, ...]:
-    if citation.page is not None:
-        return citation.source_id, citation.page
-    return citation.source_id, citation.digest, citation.span_start, citation.span_end
+    text = read(" ".join(window.text.split()), language)
+    telling = " ".join(read(quote, language).words - empty_words(language))
+    start, stop = text.nearest_sentence(telling)
+    if not read(text.text[start:stop], language).marked(telling):
+        start, stop = text.sentences[-1]
+    said = text.text[start:stop].rstrip()
+    if window.first is None or window.last is None:
+        return SpokenSentence(said)
+    covered = {number: speech[number] for number in speech if window.first <= number <= window.last}
+    line = " ".join(covered.values())
+    begin = line.find(text.text)
+    end = begin + start + len(said) if begin >= 0 else len(line)
+    for number, piece in covered.items():
+        if end <= len(piece):
+            return SpokenSentence(said, number, piece[:end])
+        end -= len(piece) + 1
+    return SpokenSentence(said, window.last)

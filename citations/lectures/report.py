@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
-from citations.lectures.cards import Card, heading_path, list_cards, printed_place
+from citations.lectures.cards import CardGroup, heading_path, list_groups, parted, printed_place
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.text.markdown import escape_markdown
 from transcripts import conf
@@ -101,9 +101,9 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
 
 
 def export(session: LectureSession) -> str:
-    """Write a session as Markdown: the transcript, with a footnote for each card."""
+    """Write a session as Markdown: the transcript, with a footnote for each group of cards."""
     audit.record(Action.EXPORT, "lecture", session.uuid, collection=session.collection)
-    cards = list_cards(session)
+    groups = list_groups(session)
     parts = [
         f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
         escape_markdown(session.collection.name),
@@ -111,8 +111,8 @@ def export(session: LectureSession) -> str:
     if session.transcript is not None:
         parts.append(f"recording: {escape_markdown(session.transcript.video.title)}")
     lines = [f"# {escape_markdown(session.title)}", "", " · ".join(parts), ""]
-    lines += _transcript(session, cards)
-    lines += ["## Citations", "", *map(_footnote, cards)] if cards else ["*Nothing was cited.*"]
+    lines += _transcript(session, groups)
+    lines += ["## Citations", "", *map(_footnote, groups)] if groups else ["*Nothing was cited.*"]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -129,39 +129,42 @@ _TIMES = """
 """
 
 
-def _transcript(session: LectureSession, cards: Iterable[Card]) -> list[str]:
-    """Return paragraphs that end with the footnote marks of their cards."""
-    marks: dict[int, str] = {}
+def _transcript(session: LectureSession, groups: Iterable[CardGroup]) -> list[str]:
+    """Return paragraphs that end with the footnote marks of their citations."""
+    spoken: dict[int, list[CardGroup]] = {}
     alone: dict[int, str] = {}  # of windows queried directly, which have no segments
-    for card in cards:
-        window, mark = card.first, _footnote_mark(card)
-        place, key = (alone, window.index) if window.last is None else (marks, window.last)
-        place[key] = place.get(key, "") + mark
+    for group in groups:
+        if group.said.segment is None:
+            alone[group.first.index] = _mark(group)
+        else:
+            spoken.setdefault(group.said.segment, []).append(group)
     lines: list[str] = []
     paragraph: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
-        paragraph.append(escape_markdown(text))
-        if number in marks:
-            lines += [" ".join(paragraph) + marks[number], ""]
-            paragraph = []
+        for part, own in parted(" ".join(text.split()), spoken.get(number, ())):
+            paragraph.append(escape_markdown(part.strip()))
+            if own:
+                lines += [" ".join(paragraph) + "".join(map(_mark, own)), ""]
+                paragraph = []
     lines += [" ".join(paragraph), ""] if paragraph else []
     for window in session.windows.filter(last=None, text__gt="").order_by("index"):
         lines += [escape_markdown(window.text) + alone.get(window.index, ""), ""]
     return ["## Transcript", "", *lines] if lines else []
 
 
-def _footnote_mark(card: Card) -> str:
-    return f"[^{card.number}]"
+def _mark(group: CardGroup) -> str:
+    return f"[^{group.number}]"
 
 
-def _footnote(card: Card) -> str:
-    """Write a card; its other passages are folded where the reader renders HTML."""
-    lines = [f"{_footnote_mark(card)}: {card.time}: {_cited(card.best)}", ""]
-    if card.others:
-        count = len(card.others)
+def _footnote(group: CardGroup) -> str:
+    """Write a group; its later passages are folded where the reader renders HTML."""
+    lines = [f"{_mark(group)}: {group.time}: {_cited(group.cards[0])}", ""]
+    lines += [f"    {_cited(citation)}\n" for citation in group.cards[1:]]
+    if group.others:
+        count = len(group.others)
         summary = f"{count} more passage{'s' * (count > 1)}"
         lines += [f"    <details><summary>{summary}</summary>", ""]
-        lines += [f"    - {_cited(citation)}" for citation in card.others]
+        lines += [f"    - {_cited(citation)}" for citation in group.others]
         lines += ["", "    </details>", ""]
     return "\n".join(lines)
 

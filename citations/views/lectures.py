@@ -20,7 +20,7 @@ from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
 from citations.lectures import worker as lecture_worker
-from citations.lectures.cards import Card
+from citations.lectures.cards import CardGroup
 from citations.library.filters import languages_of
 from citations.models import (
     UNFINISHED,
@@ -48,7 +48,7 @@ from transcripts.models import Collection, Transcript, Video
 
 TALKS_SHOWN: Final = 200  # recordings offered
 PAGE_SIZE: Final = 30  # lectures per page
-CARDS: Final = 60  # cards shown at first
+GROUPS: Final = 40  # groups of cards shown at first
 LINES: Final = 3_000  # segments shown
 NAMED: Final = 3  # sources that are not ready
 USUAL: Final = "library"  # the default collection
@@ -57,10 +57,10 @@ REFUSALS: Final = (InvalidInput, Conflict)  # of speech
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechLine:
-    """A segment, and the cards whose first window ends with it."""
+    """A segment in parts: text, and the groups of cards that belong to the sentence it ends."""
 
     segment: Segment
-    cards: tuple[Card, ...]
+    parts: tuple[tuple[str, tuple[CardGroup, ...]], ...]
 
 
 @require_safe
@@ -115,7 +115,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def _page(request: PageRequest, lecture: LectureSession) -> dict[str, Any]:
     recordings = Transcript.objects.light().select_related("video")
     talk = recordings.filter(pk=lecture.transcript_id or 0).first()
-    cards = lecture_cards.list_cards(lecture)  # once: each card must have its numbers
+    groups = lecture_cards.list_groups(lecture)  # once: each card must have its number
     return {
         "lecture": lecture,
         "may_write": _may_write(request, lecture),
@@ -123,19 +123,19 @@ def _page(request: PageRequest, lecture: LectureSession) -> dict[str, Any]:
         "recording": _recording(request, lecture),
         **_sources(lecture),
         **_figures(lecture),
-        **_speech(lecture, cards, everything="all" in request.GET),
-        **_cards(request, lecture, cards),
+        **_speech(lecture, groups, everything="all" in request.GET),
+        **_cards(request, lecture, groups),
     }
 
 
 @require_safe
 def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
-    """Show a window's card and its citation numbers."""
+    """Show the cards that a window brings or extends, and its citation numbers."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    card = lecture_cards.card_at(lecture, index)
-    if card is None:
+    groups = lecture_cards.groups_at(lecture, index)
+    if not groups:
         raise LectureNotFound("This window cites nothing.")
-    context = {"lecture": lecture, "card": card, "recording": _recording(request, lecture)}
+    context = {"lecture": lecture, "groups": groups, "recording": _recording(request, lecture)}
     return fragment(request, "citations/_window.html", context)
 
 
@@ -143,9 +143,9 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards, or later ones."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    cards = _cards(request, lecture, lecture_cards.list_cards(lecture))
+    cards = _cards(request, lecture, lecture_cards.list_groups(lecture))
     context = {"lecture": lecture, "recording": _recording(request, lecture), **cards}
-    return fragment(request, "citations/_cards.html", context)
+    return fragment(request, "citations/_card_groups.html", context)
 
 
 @require_safe
@@ -333,14 +333,21 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
     }
 
 
-def _speech(lecture: LectureSession, cards: Sequence[Card], *, everything: bool) -> dict[str, Any]:
+def _speech(
+    lecture: LectureSession, groups: Sequence[CardGroup], *, everything: bool
+) -> dict[str, Any]:
     count = lecture.segments.count()
     skipped = 0 if everything else max(0, count - LINES)
-    ends: dict[int | None, list[Card]] = {}
-    for card in cards:
-        ends.setdefault(card.first.last, []).append(card)
+    cited: dict[int | None, list[CardGroup]] = {}
+    for group in groups:
+        cited.setdefault(group.said.segment, []).append(group)
     lines = [
-        SpeechLine(segment=segment, cards=tuple(ends.get(segment.number, ())))
+        SpeechLine(
+            segment=segment,
+            parts=tuple(
+                lecture_cards.parted(" ".join(segment.text.split()), cited.get(segment.number, ()))
+            ),
+        )
         for segment in lecture.segments.order_by("number")[skipped:]
     ]
     waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING).values_list("index", flat=True)
@@ -356,17 +363,20 @@ def _speech(lecture: LectureSession, cards: Sequence[Card], *, everything: bool)
     }
 
 
-def _cards(request: PageRequest, lecture: LectureSession, cards: Sequence[Card]) -> dict[str, Any]:
-    """Return cards, and where the address goes on from there: the newest ones first, or, once the
-    lecture has ended, in the order of its speech.
+def _cards(
+    request: PageRequest, lecture: LectureSession, groups: Sequence[CardGroup]
+) -> dict[str, Any]:
+    """Return groups of cards, and where the address goes on from there: the newest ones first, or,
+    once the lecture has ended, in the order of its speech.
     """
     before, begin = (number_of(request.GET.get(name, "")) for name in ("before", "from"))
+    count = sum(len(group.cards) for group in groups)
     if lecture.ended_at is not None and before is None:
-        later = [card for card in cards if card.first.index >= (begin or 0)]
-        rest = later[CARDS:]
+        later = [group for group in groups if group.first.index >= (begin or 0)]
+        rest = later[GROUPS:]
         following = rest[0].first.index if rest else None
-        return {"cards": later[:CARDS], "count": len(cards), "later": following}
-    earlier = [card for card in cards if before is None or card.first.index < before]
-    latest = earlier[-CARDS:]
+        return {"groups": later[:GROUPS], "count": count, "later": following}
+    earlier = [group for group in groups if before is None or group.first.index < before]
+    latest = earlier[-GROUPS:]
     older = latest[0].first.index if len(latest) < len(earlier) else None
-    return {"cards": latest[::-1], "count": len(cards), "older": older}
+    return {"groups": latest[::-1], "count": count, "older": older}

@@ -10,7 +10,7 @@ from citations.lectures import events, speech
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
-from citations.lectures.cards import card_at, printed_place
+from citations.lectures.cards import groups_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from citations.schemas.lectures import ListedSessionOut, ReplayOut, StatisticsOut
 from kbsite.cli.options import (
@@ -250,12 +250,11 @@ def _print_event(lecture: LectureSession, event: LectureEvent) -> None:
         time_ = "" if start is None else f"{clock(start):>8}  "
         say(f"{time_}{data['text']}")
     elif event.kind == events.CITATIONS and data["citations"]:
-        card = card_at(lecture, data["window_index"])
-        if card is None or card.first.index != data["window_index"]:
-            return  # it cites on what the card before it shows
-        best, more = card.best, f" · {len(card.others)} more" if card.others else ""
-        say(
-            f"{'':>8}  [{card.number}] {best.source.title}, {printed_place(best)}"
-            f" · {best.relevance_score or 0:.2f} · {best.snippet}{more}",
-            "cyan",
-        )
+        for group in groups_at(lecture, data["window_index"]):
+            if group.first.index == data["window_index"]:  # else it shows what an earlier one cited
+                for rank, citation in enumerate(group.cards, start=1):
+                    say(
+                        f"{'':>8}  [{rank}] {citation.source.title}, {printed_place(citation)}"
+                        f" · {citation.relevance_score or 0:.2f} · {citation.snippet}",
+                        "cyan",
+                    )

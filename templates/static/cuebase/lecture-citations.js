@@ -1,9 +1,9 @@
-// The citations of a lecture: cards beside the transcript, newest first until it ends. A card that
-// the next windows cite again lasts longer; other passages of its windows are folded beneath it.
+// The citations of a lecture: cards beside the transcript, grouped by window, newest first until it
+// ends. A group whose passages later windows cite lasts longer; what they cite besides is folded.
 
 import { all, around, field, find, isPlainClick, need, onHtmx, show } from "./dom.js";
 import { hoverCard } from "./hover.js";
-import { goToLine, keepUp, lineOf, pulse, reveal } from "./lecture-transcript.js";
+import { goToLine, insertAfter, keepUp, lineOf, pulse, reveal } from "./lecture-transcript.js";
 import { codeParts, filterWords, hasWords, newCitations } from "./text.js";
 
 const SLOW = 2000; // ms until a search is shown
@@ -81,88 +81,57 @@ export function orderCards() {
 
 /**
  * Put the numbers of a window's citations into the transcript.
- * @param {ParentNode} source
- * @param {number | string} index
+ * @param {HTMLTemplateElement} template
  */
-function insertNumbers(source, index) {
-  const template = /** @type {HTMLTemplateElement | null} */ (find("[data-refs-of]", source));
-  const line = template && lineOf(template.dataset.refsOf);
-  if (!line || document.getElementById(`refs-${index}`)) return;
-  need(".said-text", line).append(template.content);
+function insertNumbers(template) {
+  const line = lineOf(template.dataset.refsOf);
+  const numbers = need(".refs", template.content);
+  if (!line || document.getElementById(numbers.id)) return;
+  insertAfter(line, numbers, Number(template.dataset.after));
 }
 
 /**
- * Give a card another number, and its passages and its citation in the transcript with it.
- * @param {HTMLElement} card
- * @param {number} number
- */
-function setNumber(card, number) {
-  const renumbered = (/** @type {string | null} */ text) =>
-    (text ?? "").replace(/\d+/, String(number));
-  card.dataset.number = String(number);
-  for (const rank of all(".rank", card)) {
-    const text = /** @type {ChildNode} */ (rank.lastChild);
-    text.textContent = renumbered(text.textContent);
-  }
-  for (const ref of all(`#refs-${card.dataset.cited} .ref`)) {
-    ref.textContent = renumbered(ref.textContent);
-    ref.setAttribute("aria-label", renumbered(ref.getAttribute("aria-label")));
-  }
-}
-
-/**
- * Count the cards from one that came late: it has the number that the next one had. What lies
- * beyond the button for more cards is not known here.
- * @param {HTMLElement} card
- */
-function countFrom(card) {
-  const cards = all("[data-cited]", groups);
-  if (!isInOrder) cards.reverse();
-  const place = cards.indexOf(card);
-  const isAtEdge = place === (isInOrder ? cards.length - 1 : 0);
-  if (isAtEdge && find("#older", groups)) return;
-  const first = place ? Number(cards[place - 1].dataset.number) + 1 : Number(card.dataset.number);
-  for (const [index, each] of cards.slice(place).entries()) setNumber(each, first + index);
-}
-
-/**
- * Let a card that is shown last as long, and cite as much, as it does now.
- * @param {HTMLElement} card
+ * Let a group that is shown last as long, and cite as much, as it does now.
+ * @param {HTMLElement} group
  * @param {HTMLElement} fetched
  */
-function extendCard(card, fetched) {
-  card.dataset.windows = fetched.dataset.windows;
-  need("[data-range]", card).textContent = need("[data-range]", fetched).textContent;
-  const [others, more] = [need("[data-others]", card), need("[data-others]", fetched)];
+function extendGroup(group, fetched) {
+  group.dataset.windows = fetched.dataset.windows;
+  need("[data-range]", group).textContent = need("[data-range]", fetched).textContent;
+  const [others, more] = [need("[data-others]", group), need("[data-others]", fetched)];
   if (find("details", others)?.matches("[open]")) find("details", more)?.setAttribute("open", "");
   others.replaceChildren(...more.children);
   htmx.process(others);
 }
 
 /**
- * Fetch a window's card and numbers. Returns whether the card is new.
+ * Fetch the groups that a window brings or extends, and its numbers. Returns how many cards are new.
  * @param {number | string} index
  */
 async function fetchWindow(index) {
   const isShown = () => find(`[data-windows~="${index}"]`, groups);
-  if (isShown()) return false;
+  if (isShown()) return 0;
   const address = (page.dataset.window ?? "").replace(/0\/$/, `${index}/`);
   const response = await fetch(address, { headers: { "HX-Request": "true" } });
-  if (!response.ok) return false;
+  if (!response.ok) return 0;
   const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
-  const group = find("[data-cited]", fetched);
-  if (!group || isShown()) return false;
-  const card = document.getElementById(group.id);
-  if (card) extendCard(card, group);
-  else {
-    insertGroup(group);
-    htmx.process(group);
-    insertNumbers(fetched, group.dataset.cited ?? index);
-    countFrom(group);
-    keepUp();
+  if (isShown()) return 0;
+  let cards = 0;
+  for (const group of all("[data-cited]", fetched)) {
+    const shown = document.getElementById(group.id);
+    if (shown) extendGroup(shown, group);
+    else {
+      cards += all("[data-cite]", group).length;
+      insertGroup(group);
+      htmx.process(group);
+    }
   }
+  for (const template of all("template", fetched)) {
+    insertNumbers(/** @type {HTMLTemplateElement} */ (template));
+  }
+  keepUp();
   filterCards();
-  return !card;
+  return cards;
 }
 
 /** @typedef {{document_name: string, page_number?: number | null}} LiveCitation */
@@ -200,10 +169,11 @@ function showNote(text) {
 export async function addCitations({ window_index: index, outcome, citations, note }) {
   searched += 1;
   if (["cited", "failed"].includes(outcome)) showNote(note);
-  if (citations.length && await fetchWindow(index)) {
-    count += 1;
+  const cards = citations.length ? await fetchWindow(index) : 0;
+  if (cards) {
+    count += cards;
     badge.textContent = String(count);
-    announceSoon(citations.slice(0, 1));
+    announceSoon(citations.slice(0, cards));
   }
   stopWaiting(index);
   show(find("[data-nothing]"), !count);

@@ -64,10 +64,34 @@ export function addLine({ number, text, start }) {
     line.dataset.start = String(start * 1000);
     need("[data-time]", line).textContent = clock(start * 1000);
   }
-  need("[data-text]", line).textContent = text;
+  const words = need("[data-text]", line);
+  if (!find(".refs", words)) words.textContent = text;
   show(find("[data-silent]"), false);
   showAsBegun();
   if (!keepUp()) show(toEnd);
+}
+
+/**
+ * Insert into a line, after so many characters of its text without blanks.
+ * @param {HTMLElement} line
+ * @param {Node} part
+ * @param {number} characters
+ */
+export function insertAfter(line, part, characters) {
+  const words = need("[data-text]", line);
+  const texts = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
+  let rest = characters;
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    const text = /** @type {Text} */ (node);
+    if (text.parentElement?.closest(".refs")) continue;
+    for (const { index, 0: character } of text.data.matchAll(/\S/g)) {
+      rest -= character.length;
+      if (rest > 0) continue;
+      text.splitText(index + 1).before(part);
+      return;
+    }
+  }
+  words.append(part);
 }
 
 /**

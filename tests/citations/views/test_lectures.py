@@ -62,16 +62,19 @@ def cite(
     last: int | None = 0,
     heading: str = "2. Gradients",
     at: int | None = None,
+    page: int | None = None,
+    text: str = "",
 ) -> Window:
-    """Make a window that cites pages 1, 2, … of a source; ``at`` is where its passages begin: by
+    """Make a window that cites pages of a source, and whose passages begin ``at`` a character: by
     default no window cites on what another one cites.
     """
     begin = index * 1_000 if at is None else at
+    first_page = index * 3 + 1 if page is None else page
     window, _ = Window.objects.get_or_create(
         session=lecture,
         index=index,
         defaults={
-            "text": f"Said in window {index}.",
+            "text": text or f"Said in window {index}.",
             "first": last,
             "last": last,
             "outcome": WindowOutcome.CITED,
@@ -84,7 +87,7 @@ def cite(
             window_index=index,
             rank=rank,
             source=source,
-            page=rank,
+            page=first_page + rank - 1,
             section_heading=heading,
             quote=f"The error runs backwards, {index}.{rank}.",
             span_start=begin + rank * 100,
@@ -221,47 +224,89 @@ def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collectio
 # One lecture
 
 
-def test_what_was_said_stands_with_the_number_of_the_card_that_it_cites(
+def numbers_in(html: str, segment: int) -> list[tuple[str, str]]:
+    """Return the text of a line before each number of a citation, and the number."""
+    line = LexborHTMLParser(html).css_first(f"#segment-{segment} [data-text]")
+    before, numbers = "", []
+    for part in line.traverse(include_text=True):
+        if part.tag == "-text" and part.parent is not None and part.parent.tag == "span":
+            before = " ".join(f"{before}{part.text()}".split())
+        elif "ref" in (part.attributes.get("class") or "").split():
+            numbers.append((before, part.text()))
+    return numbers
+
+
+def test_numbers_stand_behind_the_sentence_that_is_nearest_to_the_citation(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
-    speech.say(lecture, f"First words {HOSTILE}.\nMore words.")
-    cite(lecture, book, last=0)
-    cite(lecture, book, index=1, last=1)
+    said = "So. The error runs  backwards, I said. My dog sleeps."
+    speech.say(lecture, f"First words {HOSTILE}.\n{said} And so on.")
+    cite(lecture, book, last=1, text=said)
     html = text_of(page.get(path(lecture)))
-    line = re.search(r'id="segment-1".*?</p>', html, re.DOTALL)
-    assert line is not None
-    marker = r'class="ref ref-1" href="#(citation-[0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<'
-    [(card, tip, number)] = re.findall(marker, line[0])
-    assert (tip, number) == ("A book &amp; its pages, page 1", "2")
-    shown = dict(
-        re.findall(r'id="(citation-[^"]+)".*?Citation </span>\s*([\d.]+)', html, re.DOTALL)
-    )
-    assert shown[card] == "2"
-    assert sorted(shown.values()) == ["1", "1.2", "1.3", "2", "2.2", "2.3"]
+    nearest = "So. The error runs backwards, I said."
+    assert numbers_in(html, 1) == [(nearest, "1"), (nearest, "2"), (nearest, "3")]
+    assert not numbers_in(html, 0)
+    head = LexborHTMLParser(html).css_first(".cited-head")
+    assert "“The error runs backwards, I said.”" in head.text()
+    fetched = text_of(page.get(path(lecture, "windows/0/"), **HTMX))
+    assert 'data-refs-of="1" data-after="31"' in fetched, "blanks are not counted"
+    assert re.findall(r'data-tip="([^"]*)"', html)[0] == "A book &amp; its pages, page 1"
     assert HOSTILE not in html
+
+
+def test_numbers_stand_behind_the_last_sentence_where_none_is_nearer(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    speech.say(lecture, "Said before.\nAnd more. And then some.")
+    cite(lecture, book, last=1, ranks=1, text="And more. And then some.")
+    assert numbers_in(text_of(page.get(path(lecture))), 1) == [("And more. And then some.", "1")]
 
 
 SHOWN = re.compile(r"<mark>The error runs backwards, (\d\.\d)\.</mark>")
 
 
-def test_a_window_has_one_card_newest_first_with_its_other_passages_folded_beneath(
+def test_a_window_has_a_card_for_each_rank_and_the_newest_comes_first(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
     cite(lecture, book, index=0)
     cite(lecture, book, index=4, ranks=2)
     html = text_of(page.get(path(lecture)))
     assert SHOWN.findall(html) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
-    assert SHOWN.findall(re.sub(r"<details.*?</details>", "", html)) == ["4.1", "0.1"]
-    assert html.count("data-cite>") == 2
-    assert_shows(html, "1 more passage</summary>", "2 more passages</summary>")
-    assert re.search(r"data-count>2<", html)
+    assert re.findall(r'class="rank rank-(\d)"', html) == ["1", "2", "1", "2", "3"]
+    assert html.count("data-cited=") == 2
+    assert "<details class=\"fold others" not in html
+    assert re.search(r"data-count>5<", html)
     assert "Page 2</span>· 2. Gradients" in html
+
+
+def test_a_page_is_cited_again_once_the_talk_has_been_elsewhere_for_two_minutes(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    for index, (shown, minute) in enumerate([(1, 0), (5, 1), (1, 2), (5, 6), (1, 7)]):
+        cite(lecture, book, index=index, ranks=1, page=shown)
+        times = {"start": minute * 60_000, "end": minute * 60_000 + 15_000}
+        Window.objects.filter(index=index).update(**times)
+    html = text_of(page.get(path(lecture)))
+    assert re.findall(r'data-windows="([\d ]+)"', html) == ["4 ", "3 ", "1 ", "0 2 "]
+    assert re.findall(r"data-range>([^<]*)<", html)[-1] == "0:00–2:15"
+
+
+def test_what_a_window_cites_beside_a_page_that_is_shown_is_folded_beneath_it(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    cite(lecture, book, index=0, ranks=1, page=1)
+    cite(lecture, book, index=1, ranks=3, page=1)
+    cite(lecture, book, index=2, ranks=3, page=1)
+    html = text_of(page.get(path(lecture)))
+    assert SHOWN.findall(html) == ["0.1", "1.2", "1.3"]
+    assert SHOWN.findall(re.sub(r"<details.*?</details>", "", html, flags=re.DOTALL)) == ["0.1"]
+    assert_shows(html, "2 more passages</summary>")
 
 
 def test_after_the_end_cards_stand_in_the_order_of_the_speech_and_go_on(
     page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "CARDS", 2)
+    monkeypatch.setattr(views, "GROUPS", 2)
     for index in range(3):
         cite(lecture, book, index=index, ranks=1)
     assert SHOWN.findall(text_of(page.get(path(lecture)))) == ["2.1", "1.1"]
@@ -289,12 +334,12 @@ def test_a_card_of_a_replay_leads_to_its_moment_in_the_recording(
     assert "<time" not in html[html.index("data-groups") :]
 
 
-def test_a_card_lasts_while_windows_cite_on_what_it_shows(
+def test_a_card_lasts_while_windows_cite_the_passages_beside_it(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
     speech.say(lecture, "One.\nTwo.\nThree.\nFour.\nFive.")
     for index, at in enumerate((0, 30, 0, 900, 930)):
-        cite(lecture, book, index=index, ranks=1, last=index, at=at)
+        cite(lecture, book, index=index, ranks=1, last=index, at=at)  # each on a page of its own
         Window.objects.filter(index=index).update(start=index * 10_000, end=index * 10_000 + 9_000)
     html = text_of(page.get(path(lecture)))
     assert re.findall(r'data-windows="([\d ]+)"', html) == ["3 4 ", "0 1 2 "]
@@ -335,7 +380,8 @@ def test_a_card_shows_the_headings_above_its_passage(
     entries = [[1, "Part I", 1], [2, "2. Gradients", 1], [1, "Part II", 1], [2, "2. Gradients", 2]]
     Document.objects.update(outline=entries)
     cite(lecture, paper, ranks=2)
-    cite(lecture, paper, index=1, ranks=1, heading="Not in the table of contents")
+    heading = "Not in the table of contents"
+    cite(lecture, paper, index=1, ranks=1, heading=heading, page=3)
     html = text_of(page.get(path(lecture)))
     assert re.findall(r"Page \d</span>·([^<]*)<", html) == [
         " Not in the table of contents",
@@ -349,7 +395,7 @@ def test_a_card_tells_how_sure_it_is_and_the_printed_number_of_its_page(
 ) -> None:
     paper = make_paper(collection, [ReadPage(number=1, text="The error.", label="xii")])
     for index, score in enumerate((0.99, 0.93, 0.84)):
-        cite(lecture, paper, index=index, ranks=1)
+        cite(lecture, paper, index=index, ranks=1)  # page 1, 4, 7
         Citation.objects.filter(window_index=index).update(relevance_score=score)
     html = text_of(page.get(path(lecture)))
     assert re.findall(r"(\w+) confidence<", html) == ["Low", "Medium", "High"]
@@ -374,7 +420,7 @@ def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
 def test_many_windows_come_in_parts(
     page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "CARDS", 2)
+    monkeypatch.setattr(views, "GROUPS", 2)
     for index in range(5):
         cite(lecture, book, index=index, ranks=1)
     html = text_of(page.get(path(lecture)))
@@ -456,8 +502,7 @@ def test_a_window_s_cards_and_numbers_are_a_fragment(
     answer = page.get(path(lecture, "windows/2/"), **HTMX)
     assert answer["Cache-Control"] == "private, no-store"
     assert 'data-refs-of="5"' in text_of(answer)
-    assert text_of(answer).count("data-cite>") == 1
-    assert len(SHOWN.findall(text_of(answer))) == 3
+    assert text_of(answer).count("data-cite>") == len(SHOWN.findall(text_of(answer))) == 3
     assert page.get(path(lecture, "windows/3/"), **HTMX).status_code == 404
 
 
