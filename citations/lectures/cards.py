@@ -138,7 +138,7 @@ class _Cited(NamedTuple):
     """A citation, with the time of its window and the place of its passage."""
 
     key: int
-    index: int  # of its window
+    window: int  # its index
     start: int | None  # ms
     end: int | None
     created_at: datetime
@@ -164,8 +164,8 @@ class _Cited(NamedTuple):
 def _drafts(session: LectureSession) -> list[_Draft]:
     drafts: list[_Draft] = []
     shown: list[tuple[_Cited, _Draft]] = []  # what was cited in the last two minutes
-    for index, window in groupby(_cited(session), lambda citation: citation.index):
-        cited = list(window)
+    for index, citations in groupby(_cited(session), lambda citation: citation.window):
+        cited = list(citations)
         shown = [(each, draft) for each, draft in shown if each.before(cited[0]) < AWAY]
         leading = _showing(shown, cited[0])
         if leading is None:
@@ -193,11 +193,11 @@ def _cited(session: LectureSession) -> Iterator[_Cited]:
     rows = citations_of(session).select_related(None).order_by("window_index", "rank")
     times = ("window__start", "window__end", "window__created_at")
     columns = ("page", "source_id", "digest", "section_heading", "span_start", "span_end")
-    for key, index, *time, page, source, digest, heading, first, last in rows.values_list(
+    for key, window, start, end, at, page, source, *passage, first, last in rows.values_list(
         "pk", "window_index", *times, *columns
     ):
         on = None if page is None else (source, page)
-        yield _Cited(key, index, *time, on, (source, digest, heading), first, last)
+        yield _Cited(key, window, start, end, at, on, (source, *passage), first, last)
 
 
 def _read(session: LectureSession, drafts: Sequence[_Draft]) -> list[CardGroup]:
@@ -213,7 +213,7 @@ def _read(session: LectureSession, drafts: Sequence[_Draft]) -> list[CardGroup]:
     indexes = {index for draft in drafts for index in draft.windows}
     windows = {row.index: row for row in Window.objects.filter(session=session, index__in=indexes)}
     for citation in by_key.values():
-        citation.window = windows[citation.window_index]
+        citation.window = windows[citation.window_index or 0]
     speech = _speech(session, [windows[draft.windows[0]] for draft in drafts])
     groups = []
     for draft in drafts:

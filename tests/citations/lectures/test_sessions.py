@@ -448,6 +448,7 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
     cite(windows[0], source, page=3, last_page=4, section_heading="Heat")
     cite(windows[0], source, rank=2, start=65_000, span_start=900, span_end=920)
     cite(windows[1], source, page=3, section_heading="Heat")
+    cite(windows[1], source, rank=2, start=70_000, span_start=2_900, span_end=2_920)
     notes = lecture_report.export(lecture)
     assert notes.startswith("# Networks\n")
     assert f"{SENTENCE.format(windows[0].last)}[^1]\n" in notes.replace("\\", "")
@@ -459,7 +460,8 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
         re.MULTILINE,
     )
     assert "    <details><summary>1 more passage</summary>\n" in notes
-    assert "    - **Physics \\*for\\* all**, 1:05." in notes
+    assert "\n    **Physics \\*for\\* all**, 1:05." in notes
+    assert "    - **Physics \\*for\\* all**, 1:10." in notes
     assert "\\<b>close\\</b> \\[now\\]" in notes
     assert all(
         text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True)

@@ -274,7 +274,7 @@ def test_a_window_has_a_card_for_each_rank_and_the_newest_comes_first(
     assert SHOWN.findall(html) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
     assert re.findall(r'class="rank rank-(\d)"', html) == ["1", "2", "1", "2", "3"]
     assert html.count("data-cited=") == 2
-    assert "<details class=\"fold others" not in html
+    assert '<details class="fold others' not in html
     assert re.search(r"data-count>5<", html)
     assert "Page 2</span>· 2. Gradients" in html
 
