@@ -213,7 +213,7 @@ def save(name: str, picture: bytes) -> None:
 
 def used(server: Server) -> dict[str, str]:
     """Read, ask, highlight and share; return the paths of the pages by their names."""
-    call = Rest(server, new_token("--write"))
+    call = Rest(server, new_token("--manage"))
     book = Source.objects.get(kind="pdf")
     talk = Video.objects.get(title="Why captions have times")
     recording = Source.objects.filter(video=talk).earliest("pk")
