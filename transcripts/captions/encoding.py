@@ -23,6 +23,7 @@ _ERAS: Final = EncodingEra.MODERN_WEB | EncodingEra.LEGACY_ISO | EncodingEra.DOS
 _TELLING_LINE: Final = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")  # times would only dilute words
 _XML_LABEL: Final = re.compile(rb"<\?xml[^<>]{0,100}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
 _CONTROL: Final = re.compile("[\x80-\x84\x86-\x9f]")  # in no text: the guess is wrong
+_CASES: Final = re.compile("[а-яёα-ωà-öø-ÿ][А-ЯЁΑ-ΩÀ-ÖØ-Þ]")  # in no word: it is likely wrong
 _ISO_2022: Final = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # Japanese in seven bits, which UTF-8 takes
 _LATIN: Final = "Windows-1252"
 _NO_EVIDENCE: Final = 0.1  # a confidence below says nothing
@@ -102,5 +103,6 @@ def _guess(data: bytes) -> DecodedText:
         if _CONTROL.search(text):
             continue
         least = _NO_EVIDENCE if guess == _LATIN else _SURE
-        return DecodedText(text, encoding, encoding == guess and confidence >= least)
+        is_sure = encoding == guess and confidence >= least and not _CASES.search(text)
+        return DecodedText(text, encoding, is_sure)
     return DecodedText(data.decode(_LATIN, errors="replace"), "", is_sure=False)

@@ -112,9 +112,11 @@ def read_panel(text: str) -> Captions:
         )
         for row in rows
     ]
-    drafts += (CueDraft(UNTIMED, None, line) for line in further)
     if before and rows[0].is_inline and rows[0].start > 0 and not rows[0].name:
         drafts.insert(0, CueDraft(0, None, " ".join(before)))
+    else:
+        further = before + further
+    drafts += (CueDraft(UNTIMED, None, line) for line in further)
     return settle(drafts, format="panel", title=label(about.get("ti")))
 
 

@@ -6,7 +6,7 @@ so where the standard would never show a passage.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
@@ -111,6 +111,13 @@ class _Interval(NamedTuple):
     is_timed: bool = True
 
 
+def _ends(pieces: Iterable[tuple[_Interval, str]]) -> list[float]:
+    """Return when the pieces with words end; [] if one has no end."""
+    ends = [interval.end for interval, said in pieces if said.strip()]
+    known = [end for end in ends if end is not None]
+    return known if len(known) == len(ends) else []
+
+
 class _TimesAreAbsolute(Exception):
     """By the standard, a passage would begin when what contains it has ended."""
 
@@ -153,7 +160,8 @@ class _Ttml:
                 name = self._names.get(own.agent or (part[0][0].agent if part else ""), "")
                 text = voices.labelled(name, "".join(said for _, said in part))
                 begin = round(own.begin) if own.is_timed else UNTIMED
-                end = None if own.end is None else round(own.end)
+                ends = [own.end] if own.end is not None else _ends(part)
+                end = round(max(ends)) if ends else None
                 words: list[Word] = []  # where parts of a passage have times of their own
                 if any(inner.begin != own.begin for inner, _ in part):
                     for inner, said in part:

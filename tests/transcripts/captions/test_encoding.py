@@ -34,6 +34,12 @@ def test_a_guess_with_little_to_go_by_is_told() -> None:
     assert [warning.code for warning in parse(srt).warnings] == ["unsure_encoding"]
 
 
+def test_a_guess_that_puts_capitals_into_words_is_told() -> None:
+    text = "Сегодня мы печём хлеб, а завтра поедем к морю."
+    srt = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode("mac_cyrillic")
+    assert [warning.code for warning in parse(srt).warnings] == ["unsure_encoding"]
+
+
 def test_a_clear_guess_is_not() -> None:
     srt = f"1\n00:00:01,000 --> 00:00:02,000\n{SAMPLES['shift_jis']}\n".encode("shift_jis")
     assert not parse(srt).warnings

@@ -87,3 +87,9 @@ def test_what_a_panel_has_beside_its_lines_is_told() -> None:
     (warning,) = parse_text("0:00\nhello\n0:02\nworld\nChapter 2\n0:05\nbye").warnings
     assert warning.code == "untimed_text"
     assert "Chapter 2" in warning.message
+
+
+def test_what_stands_above_the_first_time_is_told() -> None:
+    panel = parse_text("Ada Example\n0:01\nThe kettle boils.\n\nBen\n0:14\nThen it rests.\n")
+    assert [warning.code for warning in panel.warnings] == ["untimed_text"]
+    assert "“Ada Example”" in panel.warnings[0].message

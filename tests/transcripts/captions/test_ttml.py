@@ -31,6 +31,13 @@ def test_absolute_times_are_seen_by_what_the_standard_would_never_show() -> None
     assert times(captions) == [(20_500, 23_000, "a"), (30_000, 31_500, "b")]
 
 
+def test_a_paragraph_without_an_end_lasts_as_long_as_its_parts() -> None:
+    parts = '<span end="1s">a</span> <span begin="1s" end="2.5s">b</span>'
+    assert times(ttml(f'<body><p begin="5s">{parts}</p></body>')) == [(5000, 7500, "a b")]
+    open_end = ttml(f'<body><p begin="5s">{parts} c</p></body>')
+    assert open_end.cues[0].end > 7500
+
+
 def test_one_follows_another_in_a_sequence() -> None:
     captions = ttml(
         '<body><div timeContainer="seq"><p dur="2s">a</p><p begin="1s" dur="3s">b</p></div></body>'
