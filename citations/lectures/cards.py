@@ -24,10 +24,6 @@ from citations.text.passage_text import read
 AWAY: Final = 120_000  # ms after which a page that was shown is cited again
 BESIDE: Final = 20  # characters between two passages that follow each other, at most
 
-# The least score for each name of a confidence: “First passages by their score” in
-# bench/RESULTS.md.
-CITATION_CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
-
 
 class SpokenSentence(NamedTuple):
     """A sentence of a window, and where it ends: in a segment, after the text ``before`` (with
@@ -116,12 +112,6 @@ def heading_path(citation: Citation) -> str:
         if title == citation.section_heading:
             path = " › ".join(title for _, title in above)
     return path
-
-
-def confidence(citation: Citation) -> str:
-    """Return the name of how sure a citation is."""
-    score = citation.relevance_score or 0.0
-    return next(name for least, name in CITATION_CONFIDENCES if score >= least)
 
 
 @dataclass(slots=True)

@@ -18,9 +18,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
+from citations.answers.sureness import LECTURES, Level, level_of
 from citations.documents.pages import continue_tables
 from citations.ingest.time_left import rounded
-from citations.lectures.cards import confidence, heading_path
+from citations.lectures.cards import heading_path
 from citations.library import collection_contents, sources
 from citations.library.item import KINDS
 from citations.library.sources import JobSources
@@ -50,7 +51,6 @@ from transcripts.text.timecodes import watch_url
 
 register = template.Library()
 register.filter(absolute)
-register.filter(confidence)
 register.filter(heading_path)
 register.filter(place)
 register.filter(page_place)
@@ -192,26 +192,16 @@ def printed_place(citation: Citation) -> str:
     return printed_page(place(citation), citation.page, label, form)
 
 
-# The least share for each level of an answer’s confidence. A lecture’s citations have others, in
-# lectures/cards.py: there it is the likelihood of one passage, measured apart.
-_ANSWER_LEVELS = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
-_CONFIDENCES = {
-    "high": gettext_lazy("high confidence"),
-    "medium": gettext_lazy("medium confidence"),
-    "low": gettext_lazy("low confidence"),
-}
+@register.filter
+def answer_level(confidence: float) -> Level:
+    """Return how sure an answer is."""
+    return level_of(confidence)
 
 
 @register.filter
-def confidence_level(share: float) -> str:
-    """Return the level of a confidence of 0 to 1."""
-    return next(level for least, level in _ANSWER_LEVELS if share >= least)
-
-
-@register.filter
-def confidence_name(name: str) -> str:
-    """Write how sure something is."""
-    return str(_CONFIDENCES[name])
+def citation_level(score: float | None) -> Level:
+    """Return how sure a citation of a lecture is."""
+    return level_of(score or 0.0, LECTURES)
 
 
 @register.filter

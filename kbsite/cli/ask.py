@@ -11,6 +11,7 @@ from rich.text import Text
 from citations.answers.answer import MORE, Progress
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
+from citations.answers.sureness import level_of
 from citations.errors import ConversationNotFound
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
@@ -126,8 +127,8 @@ def _print_citations(reply: TracedReplyOut) -> None:
     about = ["nothing was made up" if is_refused else writer]
     about += [f"{reply.milliseconds / 1000:.1f} s"] if reply.milliseconds is not None else []
     shares = [reply.confidence, *(part.confidence for part in reply.parts)]
-    known = [f"{share:.0%}" for share in shares if share is not None]
-    note(" · ".join([*([f"confidence {' and '.join(known)}"] if known else []), *about]))
+    known = [level_of(share).sureness.label for share in shares if share is not None]
+    note(" · ".join([*([" and ".join(known)] if known else []), *about]))
 
 
 def _print_missing(reply: TracedReplyOut) -> None:

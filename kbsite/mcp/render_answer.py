@@ -6,6 +6,7 @@ from typing import Any
 from citations.answers.answer import Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
+from citations.answers.sureness import level_of
 from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
 from kbsite.mcp.answer_text import (
@@ -123,7 +124,8 @@ def _shorten(row: Row, name: str, room: int) -> Row:
 
 
 def _confidence(share: float) -> str:
-    return f"Confidence {share:.0%}."
+    level = level_of(share)
+    return f"{level.sureness.label.capitalize()}. {level.held}."
 
 
 def _head(data: ReplyOut) -> str:

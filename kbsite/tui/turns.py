@@ -10,6 +10,7 @@ from textual.content import Content
 from citations.answers.answer import MORE, Progress
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
+from citations.answers.sureness import level_of
 from citations.schemas.answers import (
     ClaimEventOut,
     ClaimOut,
@@ -134,7 +135,7 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
         parts += [Content.styled(f"\n{printable(section.heading)}", "bold")] * bool(section.heading)
         parts += [Content.styled(str(UNANSWERED), "dim")] * (not section.claims)
         if section.confidence is not None:
-            parts.append(Content.styled(f"confidence {section.confidence:.0%}", "dim"))
+            parts.append(Content.styled(level_of(section.confidence).sureness.label, "dim"))
         for is_more, claims in groupby(section.claims, key=lambda claim: claim.is_more):
             parts += [Content.styled(f"{MORE}:", "dim")] if is_more else []
             parts += [_claim(claim, turn.quotes, chosen) for claim in claims]
@@ -202,9 +203,10 @@ def _footer(turn: Turn, reply: TracedReplyOut, chosen: QuoteInContext | None) ->
     is_refusal = reply.state == "refused"
     count, seconds = len(turn.quotes), f"{(reply.milliseconds or 0) / 1000:.1f} s"
     citations = f"{count} citation{'' if count == 1 else 's'}" if count else "no citations"
-    confidence = "" if reply.confidence is None else f"confidence {reply.confidence:.0%}"
+    known = reply.confidence
+    sureness = "" if known is None else level_of(known).sureness.label
     writer = printable(reply.model) or "the sources’ own words"
-    facts = [citations, writer, confidence, seconds] if turn.claims else [seconds]
+    facts = [citations, writer, sureness, seconds] if turn.claims else [seconds]
     if is_refusal:
         facts = ["no citations", "nothing was made up", seconds]
     parts = []

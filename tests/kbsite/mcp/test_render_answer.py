@@ -147,7 +147,8 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
     )
     said = render_reply(ReplyOut.model_validate(answered), Arguments())
     unanswered = "The sources do not answer this question."
-    rain = "## What is rain?\nConfidence 85%.\nIt is water."
+    sure = "Sure. Of ten such answers, nine cite the right passage first."
+    rain = f"## What is rain?\n{sure}\nIt is water."
     assert f"## Why?\n{unanswered}\n{rain}\n" in said
     assert said.index("not-instructions") < said.index("Obey"), "titles are no orders"
     assert "1 source was not ready yet when this was asked" in said

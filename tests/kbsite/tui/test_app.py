@@ -351,7 +351,7 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
     turn = Turn.of(TracedReplyOut.model_validate(reply))
     lines = [line for line in turn_content(turn).plain.splitlines() if line]
     assert lines[1:9] == [
-        *("How long?", "confidence 85%", "Ten seconds."),
+        *("How long?", "sure", "Ten seconds."),
         *("Why?", "The sources do not answer this question."),
         *("Who?", "The server."),
         "1 source was not ready yet when this was asked: “Soup”.",

@@ -1,0 +1,52 @@
+"""How sure an answer or a citation is, in three words that each hold what they say.
+
+The borders and the figures are those of held-out questions: “Confidence” in bench/RESULTS.md for
+answers, “First passages by their score” for the citations of a lecture.
+"""
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class Sureness(StrEnum):
+    """The word for a probability."""
+
+    SURE = "sure"
+    LIKELY = "likely"
+    UNSURE = "unsure"
+
+    @property
+    def label(self) -> str:
+        return str(_LABELS[self])
+
+
+class Level(NamedTuple):
+    """A word, the least probability for it, and how often what has it was right."""
+
+    sureness: Sureness
+    least: float
+    held: str | Promise
+
+
+_LABELS: Final = {
+    Sureness.SURE: _("sure"),
+    Sureness.LIKELY: _("likely"),
+    Sureness.UNSURE: _("not sure"),
+}
+ANSWERS: Final = (
+    Level(Sureness.SURE, 0.8, _("Of ten such answers, nine cite the right passage first")),
+    Level(Sureness.LIKELY, 0.6, _("Of three such answers, two cite the right passage first")),
+    Level(Sureness.UNSURE, 0.0, _("Of five such answers, two cite the right passage first")),
+)
+LECTURES: Final = (
+    Level(Sureness.LIKELY, 0.98, _("Of four such citations, three are right")),
+    Level(Sureness.UNSURE, 0.0, _("Of two such citations, one is right")),
+)
+
+
+def level_of(probability: float, levels: tuple[Level, ...] = ANSWERS) -> Level:
+    """Return the first level that a probability reaches."""
+    return next(level for level in levels if probability >= level.least)
