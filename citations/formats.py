@@ -72,7 +72,7 @@ DOCX: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=2,
     pattern=_holds(rb"word/document\d{0,3}\.xml"),
-    version="docx 1",
+    version="docx 2",
     reader="citations.readers.office.reader.read_docx",
 )
 PPTX: Final = DocumentFormat(
@@ -85,7 +85,7 @@ PPTX: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=100,  # mostly pictures
     pattern=_holds(rb"ppt/presentation\d{0,3}\.xml"),
-    version="pptx 1",
+    version="pptx 2",
     reader="citations.readers.office.reader.read_pptx",
 )
 ODT: Final = DocumentFormat(
@@ -97,7 +97,7 @@ ODT: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=2,
     pattern=_is_called(rb"application/vnd\.oasis\.opendocument\.text(?!-master|-web)"),
-    version="odt 1",
+    version="odt 2",
     reader="citations.readers.office.reader.read_odt",
 )
 EPUB: Final = DocumentFormat(
@@ -116,7 +116,7 @@ EPUB: Final = DocumentFormat(
         + rb".*\.opf",
         re.DOTALL,
     ),
-    version="epub 1",
+    version="epub 2",
     reader="citations.readers.office.reader.read_epub",
 )
 HTML: Final = DocumentFormat(
@@ -132,7 +132,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 5",
+    version="html 6",
     reader="citations.readers.markup.reader.read_html",
 )
 MARKDOWN: Final = DocumentFormat(
@@ -144,7 +144,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 6",
+    version="markdown 7",
     reader="citations.readers.markup.reader.read_markdown",
 )
 TEXT: Final = DocumentFormat(
