@@ -337,7 +337,7 @@ class _Extraction:
                 [*block[:2], block.heading or self.heading, block[3]] for block in page.blocks
             ]
             columns = {"number": page.number, "label": page.label[:40], "start": start}
-            texts = {"text": page.text, "html": page.html}
+            texts = {"text": page.text, "html": page.html, "is_slide": page.is_slide}
             rows.append(Page(document=self.document, blocks=blocks, **texts, **columns))
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
@@ -395,4 +395,7 @@ class _Extraction:
                 outline=[list(entry) for entry in outline],
                 note=self._note(facts),
             )
-            self.source.change(**{name: value for name, value in metadata.items() if value})
+            self.source.change(
+                has_slides=guessed_sections.has_slides(self.document),
+                **{name: value for name, value in metadata.items() if value},
+            )
