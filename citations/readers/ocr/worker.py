@@ -1,15 +1,11 @@
 """Program of the child process that reads the words of pictures of pages with RapidOCR.
 
-The program is run by its path and imports nothing of the project. Its protocol is ``pdf.worker``'s:
-a request has the ``path`` of an image; the answer is the JSON of a ``pdf.ocr_page.OcrPage``.
+``child_loop`` has the protocol: a request has the ``path`` of an image; the answer is the JSON of a
+``pdf.ocr_page.OcrPage``.
 """
 
 import json
 import math
-import os
-import select
-import signal
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from statistics import median
@@ -20,12 +16,7 @@ from PIL import Image
 from rapidocr import RapidOCR
 from rapidocr.utils.typings import EngineType
 
-try:
-    import resource
-except ImportError:
-    HAS_LIMITS = False
-else:
-    HAS_LIMITS = True
+from citations.readers import child_loop
 
 MEMORY: Final = 6 * 1024**3  # bytes of address space, of which a quarter is used
 IDLE: Final = 120  # seconds: its models take some hundred megabytes
@@ -51,48 +42,18 @@ Line = tuple[str, float, float, float, float, list[tuple[int, int]]]
 
 
 def main() -> None:
-    """Answer requests until the input ends, the parent does, or none comes for a while."""
-    _set_limits()
+    """Answer requests."""
+    child_loop.set_limits(MEMORY)
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2  # Pillow refuses twice as many
-    engine, parent = RapidOCR(params=SETTINGS), os.getppid()
-    input_ready = select.poll()
-    input_ready.register(0, select.POLLIN | select.POLLHUP)
-    idle = 0
-    while idle < IDLE and os.getppid() == parent:
-        if not input_ready.poll(10_000):
-            idle += 10
-            continue
-        idle = 0
-        line = sys.stdin.buffer.readline()
-        if not line:
-            return
-        _answer(engine, json.loads(line))
+    engine = RapidOCR(params=SETTINGS)
+    child_loop.serve(lambda request: _answer(engine, request), idle=IDLE)
 
 
-def _set_limits() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    if HAS_LIMITS:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        except (ValueError, OSError):
-            return  # a system without this limit
-
-
-def _answer(engine: RapidOCR, request: dict[str, Any]) -> None:
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-    blob = b""
+def _answer(engine: RapidOCR, request: dict[str, Any]) -> child_loop.Answer:
     try:
-        blob = json.dumps(_read(engine, request["path"])).encode()
-        header: dict[str, Any] = {}
+        return {}, [json.dumps(_read(engine, request["path"])).encode()]
     except (OSError, Image.DecompressionBombError) as error:  # others end the program
-        header = {"refused": f"{type(error).__name__}: {error}"[:300]}
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    head = json.dumps({**header, "blobs": [len(blob)]}).encode()
-    out = sys.stdout.buffer
-    out.write(len(head).to_bytes(4, "big") + head + blob)
-    out.flush()
+        return {"refused": f"{type(error).__name__}: {error}"[:300]}, ()
 
 
 def _read(engine: RapidOCR, path: str) -> dict[str, Any]:
