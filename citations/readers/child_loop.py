@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 try:
@@ -34,8 +35,12 @@ def set_limits(memory: int) -> None:
             return  # a system without this limit
 
 
-def serve(answer: Callable[[dict[str, Any]], Answer], *, idle: int) -> None:
-    """Answer requests until none comes for ``idle`` seconds."""
+def serve(
+    answer: Callable[[dict[str, Any]], Answer], *, idle: int, most: int | None = None
+) -> None:
+    """Answer requests until none comes for ``idle`` seconds, or the process keeps more than
+    ``most`` bytes of memory: the next request then starts another.
+    """
     parent = os.getppid()
     input_ready = select.poll()
     input_ready.register(0, select.POLLIN | select.POLLHUP)
@@ -54,6 +59,16 @@ def serve(answer: Callable[[dict[str, Any]], Answer], *, idle: int) -> None:
         header, blobs = answer(request)
         signal.setitimer(signal.ITIMER_REAL, 0)
         _write(header, blobs)
+        if most is not None and _resident() > most:
+            return
+
+
+def _resident() -> int:
+    """Return the bytes of memory that the process has, 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def _write(header: dict[str, Any], blobs: Sequence[bytes]) -> None:

@@ -19,6 +19,9 @@ from rapidocr.utils.typings import EngineType
 from citations.readers import child_loop
 
 MEMORY: Final = 6 * 1024**3  # bytes of address space, of which a quarter is used
+KEPT: Final = 900 * 1024**2  # bytes, of which half are the models'
+PAGE_STEPS: Final = (320, 320)  # pixels of height and width
+LINE_STEPS: Final = (1, 160)
 IDLE: Final = 120  # seconds: its models take some hundred megabytes
 MAX_PIXELS: Final = 24_000_000  # of a picture
 DETECTION_SIDE: Final = 1_280  # pixels of the longer side where lines are looked for
@@ -46,7 +49,30 @@ def main() -> None:
     child_loop.set_limits(MEMORY)
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2  # Pillow refuses twice as many
     engine = RapidOCR(params=SETTINGS)
-    child_loop.serve(lambda request: _answer(engine, request), idle=IDLE)
+    detector, recogniser = engine._load_det_model(), engine._load_rec_model()
+    detector.session = _InSteps(detector.session, PAGE_STEPS, "edge")
+    recogniser.session = _InSteps(recogniser.session, LINE_STEPS, "constant")
+    child_loop.serve(lambda request: _answer(engine, request), idle=IDLE, most=KEPT)
+
+
+class _InSteps:
+    """Runs a model on pictures whose sides are whole steps, and cuts its result to their size:
+    OpenVINO keeps memory for each size that it has met.
+    """
+
+    def __init__(self, session: Any, steps: tuple[int, int], filling: str) -> None:
+        self._session, self._steps, self._filling = session, steps, filling
+
+    def __call__(self, pictures: Any) -> Any:
+        height, width = pictures.shape[2:]
+        down, right = (
+            -side % step for side, step in zip((height, width), self._steps, strict=True)
+        )
+        wider = numpy.pad(pictures, ((0, 0), (0, 0), (0, down), (0, right)), self._filling)
+        result = self._session(wider)
+        if result.ndim == 4:  # where letters are
+            return result[:, :, :height, :width]
+        return result[:, : math.ceil(result.shape[1] * width / (width + right))]
 
 
 def _answer(engine: RapidOCR, request: dict[str, Any]) -> child_loop.Answer:
