@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from importlib.metadata import version
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy
 from PIL import Image
@@ -41,6 +41,7 @@ SETTINGS: Final = {
     "Rec.rec_batch_num": 1,  # more take a gigabyte and no less time
 }
 
+Filling = Literal["constant", "edge"]
 Line = tuple[str, float, float, float, float, list[tuple[int, int]]]
 
 
@@ -48,7 +49,7 @@ def main() -> None:
     """Answer requests."""
     child_loop.set_limits(MEMORY)
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2  # Pillow refuses twice as many
-    engine = RapidOCR(params=SETTINGS)
+    engine: Any = RapidOCR(params=SETTINGS)
     detector, recogniser = engine._load_det_model(), engine._load_rec_model()
     detector.session = _InSteps(detector.session, PAGE_STEPS, "edge")
     recogniser.session = _InSteps(recogniser.session, LINE_STEPS, "constant")
@@ -60,7 +61,7 @@ class _InSteps:
     OpenVINO keeps memory for each size that it has met.
     """
 
-    def __init__(self, session: Any, steps: tuple[int, int], filling: str) -> None:
+    def __init__(self, session: Any, steps: tuple[int, int], filling: Filling) -> None:
         self._session, self._steps, self._filling = session, steps, filling
 
     def __call__(self, pictures: Any) -> Any:

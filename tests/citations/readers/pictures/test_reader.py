@@ -47,6 +47,11 @@ def drawn(data: bytes, folder: Path, *, most_pages: int = 10) -> list[Image.Imag
     return [Image.open(BytesIO(image)).convert("L") for image in images]
 
 
+def brightness(page: Image.Image, x: int, y: int) -> int:
+    """Return how bright a page is there, 0 to 255."""
+    return page.crop((x, y, x + 1, y + 1)).tobytes()[0]
+
+
 @pytest.mark.parametrize(
     ("mode", "format"),
     [
@@ -60,15 +65,15 @@ def test_a_picture_is_a_page_whatever_its_colours(mode: str, format: str, tmp_pa
     assert known in PICTURES
     [page] = drawn(data, tmp_path)
     assert page.size == SIZE
-    assert page.getpixel((250, 100)) > 240
-    assert page.getpixel((50, 100)) < 16
+    assert brightness(page, 250, 100) > 240
+    assert brightness(page, 50, 100) < 16
 
 
 def test_a_photograph_is_turned_as_its_camera_says(tmp_path: Path) -> None:
     [page] = drawn(made("RGB", "JPEG", exif=TURNED), tmp_path)
     assert page.size == (300, 450)
-    assert page.getpixel((150, 50)) < 16
-    assert page.getpixel((150, 400)) > 240
+    assert brightness(page, 150, 50) < 16
+    assert brightness(page, 150, 400) > 240
 
 
 def test_each_page_of_a_tiff_is_one(tmp_path: Path) -> None:
