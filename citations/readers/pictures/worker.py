@@ -23,7 +23,7 @@ DPI: Final = 200  # of the pages, whatever a picture says: OCR reads as many pix
 QUALITY: Final = 90  # of JPEG
 
 
-class TooLarge(Exception):
+class PictureTooLarge(Exception):
     """The reason is the answer to the request."""
 
 
@@ -40,7 +40,7 @@ def _answer(request: dict[str, Any]) -> child_loop.Answer:
             pdf = _pdf(_frames(picture, request["most"]))
         pdf.save(request["to"])
         pdf.close()
-    except TooLarge as error:
+    except PictureTooLarge as error:
         return {"refused": "large", "detail": str(error)}, ()
     except Image.DecompressionBombError:
         return {"refused": "large", "detail": f"It has more than {MAX_PIXELS:,} pixels."}, ()
@@ -53,11 +53,11 @@ def _frames(picture: Image.Image, most: int) -> Iterator[Image.Image]:
     """Yield the pages of a TIFF file, else the picture, or the first of one that moves."""
     count = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
     if count > most:
-        raise TooLarge(f"The document has {count} pages; the limit is {most}.")
+        raise PictureTooLarge(f"The document has {count} pages; the limit is {most}.")
     for number in range(count):
         picture.seek(number)
         if picture.width * picture.height > MAX_PIXELS:  # before it is decoded
-            raise TooLarge(f"It has more than {MAX_PIXELS:,} pixels.")
+            raise PictureTooLarge(f"It has more than {MAX_PIXELS:,} pixels.")
         picture.draft("RGB", (MAX_SIDE, MAX_SIDE))
         yield _on_white(ImageOps.exif_transpose(picture))
 
@@ -82,7 +82,7 @@ def _pdf(frames: Iterator[Image.Image]) -> pypdfium2.PdfDocument:
         frame.save(data, "JPEG", quality=QUALITY)
         size += len(data.getbuffer())
         if size > MAX_BYTES:
-            raise TooLarge(f"Its pages have more than {MAX_BYTES:,} bytes.")
+            raise PictureTooLarge(f"Its pages have more than {MAX_BYTES:,} bytes.")
         image = pypdfium2.PdfImage.new(pdf)
         image.load_jpeg(data, inline=True)
         width, height = (72 / DPI * side for side in frame.size)
