@@ -8,6 +8,11 @@ from citations.readers.sandbox import ChildExited, ChildProcess
 
 SECONDS: Final = 300.0  # a thousand pages of a scan take one hundred
 
+_LARGE_NOTES: Final = {
+    "pixels": "The picture has more than 120,000,000 pixels.",
+    "pages": "The file has more pages than a document may have.",
+    "bytes": "The pictures of the file are too large together.",
+}
 _MAKER: Final = ChildProcess(Path(__file__).with_name("worker.py"))
 
 
@@ -20,7 +25,7 @@ def to_pdf(path: Path, pdf: Path, *, most_pages: int) -> None:
         raise DocumentBroken(
             "The picture cannot be read: the program that reads it failed."
         ) from error
-    if answer.get("refused") == "large":
-        raise DocumentTooLarge(str(answer["detail"]), hint="Save it smaller, and add that.")
+    if note := _LARGE_NOTES.get(str(answer.get("refused"))):
+        raise DocumentTooLarge(note, hint="Save it smaller or in parts, and add that.")
     if answer.get("refused"):
         raise DocumentBroken("The picture cannot be read: it is damaged.")

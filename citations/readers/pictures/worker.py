@@ -24,7 +24,7 @@ QUALITY: Final = 90  # of JPEG
 
 
 class PictureTooLarge(Exception):
-    """The reason is the answer to the request."""
+    """What there is too much of is the answer to the request."""
 
 
 def main() -> None:
@@ -41,9 +41,9 @@ def _answer(request: dict[str, Any]) -> child_loop.Answer:
         pdf.save(request["to"])
         pdf.close()
     except PictureTooLarge as error:
-        return {"refused": "large", "detail": str(error)}, ()
+        return {"refused": str(error)}, ()
     except Image.DecompressionBombError:
-        return {"refused": "large", "detail": f"It has more than {MAX_PIXELS:,} pixels."}, ()
+        return {"refused": "pixels"}, ()
     except Exception as error:  # noqa: BLE001 - a hostile file may raise anything
         return {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]}, ()
     return {}, ()
@@ -53,11 +53,11 @@ def _frames(picture: Image.Image, most: int) -> Iterator[Image.Image]:
     """Yield the pages of a TIFF file, else the picture, or the first of one that moves."""
     count = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
     if count > most:
-        raise PictureTooLarge(f"The document has {count} pages; the limit is {most}.")
+        raise PictureTooLarge("pages")
     for number in range(count):
         picture.seek(number)
         if picture.width * picture.height > MAX_PIXELS:  # before it is decoded
-            raise PictureTooLarge(f"It has more than {MAX_PIXELS:,} pixels.")
+            raise PictureTooLarge("pixels")
         picture.draft("RGB", (MAX_SIDE, MAX_SIDE))
         yield _on_white(ImageOps.exif_transpose(picture))
 
@@ -82,7 +82,7 @@ def _pdf(frames: Iterator[Image.Image]) -> pypdfium2.PdfDocument:
         frame.save(data, "JPEG", quality=QUALITY)
         size += len(data.getbuffer())
         if size > MAX_BYTES:
-            raise PictureTooLarge(f"Its pages have more than {MAX_BYTES:,} bytes.")
+            raise PictureTooLarge("bytes")
         image = pypdfium2.PdfImage.new(pdf)
         image.load_jpeg(data, inline=True)
         width, height = (72 / DPI * side for side in frame.size)

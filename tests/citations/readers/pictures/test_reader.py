@@ -79,7 +79,7 @@ def test_a_photograph_is_turned_as_its_camera_says(tmp_path: Path) -> None:
 def test_each_page_of_a_tiff_is_one(tmp_path: Path) -> None:
     data = made("1", "TIFF", frames=3, compression="group4")
     assert len(drawn(data, tmp_path)) == 3
-    with pytest.raises(DocumentTooLarge, match="3 pages; the limit is 2"):
+    with pytest.raises(DocumentTooLarge, match="more pages"):
         drawn(data, tmp_path, most_pages=2)
 
 
