@@ -24,9 +24,7 @@ def test_no_two_formats_share_a_name_an_ending_or_a_media_type_and_only_pictures
     endings = [suffix for format in FORMATS.values() for suffix in format.suffixes]
     assert len(set(endings)) == len(endings)
     assert all(ending == ending.casefold() and ending[0] == "." for ending in endings)
-    for values in zip(
-        *((entry.name, entry.media_type) for entry in FORMATS.values()), strict=True
-    ):
+    for values in zip(*((entry.name, entry.media_type) for entry in FORMATS.values()), strict=True):
         assert len(set(values)) == len(FORMATS)
     others = [entry.kind for entry in FORMATS.values() if not entry.is_picture]
     assert len(set(others)) == len(others)
