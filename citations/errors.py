@@ -1,6 +1,7 @@
 """Expected errors of the library, search and models: one class per cause."""
 
 from transcripts.core.errors import Conflict, InvalidInput, NotFound, Retry, TooLarge, Unavailable
+from transcripts.core.installation import install_command
 
 # Looking things up
 
@@ -116,7 +117,7 @@ class CutterMissing(Unavailable):
 
     code = "cutter_missing"
     default_message = "Sound and pictures cannot be shared: FFmpeg is not installed."
-    default_hint = "Share the text alone, or install it with `pip install 'cuebase[clips]'`."
+    default_hint = f"Share the text alone, or install it with `{install_command('clips')}`."
 
 
 class LinksNotAllowed(Conflict):
@@ -267,7 +268,7 @@ class OcrMissing(Unavailable):
 
     code = "ocr_missing"
     default_message = "Pages cannot be read by OCR: it is not installed."
-    default_hint = "Install it with `pip install 'cuebase[ocr]'`, and start Cuebase again."
+    default_hint = f"Install it with `{install_command('ocr')}`, and start Cuebase again."
 
 
 class OcrFailed(Unavailable):

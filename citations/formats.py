@@ -34,6 +34,7 @@ class DocumentFormat:
     csl_type: str = "document"  # https://docs.citationstyles.org/en/stable/specification.html
     is_binary: bool = False
     is_laid_out: bool = False  # its pages are drawn as ``pdf.reader`` does, its headings guessed
+    is_picture: bool = False  # all its words are read by OCR, in a PDF that is made of it
     bytes_a_character: int = 1  # roughly
     pattern: re.Pattern[bytes] | None = None
     version: str
@@ -48,6 +49,26 @@ def _holds(name: bytes) -> re.Pattern[bytes]:
 def _is_called(media_type: bytes) -> re.Pattern[bytes]:
     """Return the pattern of ZIP archives whose first file is called ``mimetype`` and has this."""
     return re.compile(rb"PK\x03\x04.{26}mimetype.{0,64}?" + media_type, re.DOTALL)
+
+
+def _picture(
+    name: str, media_type: str, suffixes: tuple[str, ...], pattern: bytes
+) -> DocumentFormat:
+    return DocumentFormat(
+        kind="picture",
+        name=name,
+        label=_("picture"),
+        media_type=media_type,
+        suffixes=suffixes,
+        csl_type="graphic",
+        is_binary=True,
+        is_laid_out=True,
+        is_picture=True,
+        bytes_a_character=500,
+        pattern=re.compile(pattern, re.DOTALL),
+        version="picture 1",
+        reader="citations.readers.pdf.reader.open_pdf",
+    )
 
 
 PDF: Final = DocumentFormat(
@@ -72,7 +93,7 @@ DOCX: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=2,
     pattern=_holds(rb"word/document\d{0,3}\.xml"),
-    version="docx 1",
+    version="docx 2",
     reader="citations.readers.office.reader.read_docx",
 )
 PPTX: Final = DocumentFormat(
@@ -85,7 +106,7 @@ PPTX: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=100,  # mostly pictures
     pattern=_holds(rb"ppt/presentation\d{0,3}\.xml"),
-    version="pptx 1",
+    version="pptx 2",
     reader="citations.readers.office.reader.read_pptx",
 )
 ODT: Final = DocumentFormat(
@@ -97,7 +118,7 @@ ODT: Final = DocumentFormat(
     is_binary=True,
     bytes_a_character=2,
     pattern=_is_called(rb"application/vnd\.oasis\.opendocument\.text(?!-master|-web)"),
-    version="odt 1",
+    version="odt 2",
     reader="citations.readers.office.reader.read_odt",
 )
 EPUB: Final = DocumentFormat(
@@ -116,7 +137,7 @@ EPUB: Final = DocumentFormat(
         + rb".*\.opf",
         re.DOTALL,
     ),
-    version="epub 1",
+    version="epub 2",
     reader="citations.readers.office.reader.read_epub",
 )
 HTML: Final = DocumentFormat(
@@ -132,7 +153,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 5",
+    version="html 6",
     reader="citations.readers.markup.reader.read_html",
 )
 MARKDOWN: Final = DocumentFormat(
@@ -144,7 +165,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 6",
+    version="markdown 7",
     reader="citations.readers.markup.reader.read_markdown",
 )
 TEXT: Final = DocumentFormat(
@@ -156,7 +177,13 @@ TEXT: Final = DocumentFormat(
     version="text 3",
     reader="citations.readers.plain_text.read",
 )
-_ALL: Final = (PDF, DOCX, PPTX, ODT, EPUB, HTML, MARKDOWN, TEXT)
+PICTURES: Final = (
+    _picture("PNG", "image/png", (".png",), rb"\x89PNG\r\n\x1a\n"),
+    _picture("JPEG", "image/jpeg", (".jpg", ".jpeg", ".jfif"), rb"\xff\xd8\xff"),
+    _picture("TIFF", "image/tiff", (".tif", ".tiff"), rb"II[*+]\0|MM\0[*+]"),
+    _picture("WebP", "image/webp", (".webp",), rb"RIFF.{4}WEBP"),
+)
+_ALL: Final = (PDF, DOCX, PPTX, ODT, EPUB, HTML, MARKDOWN, TEXT, *PICTURES)
 FORMATS: Final = {format.media_type: format for format in _ALL}
 BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 NAMES: Final = ", ".join(format.name for format in FORMATS.values())  # in English
@@ -176,7 +203,7 @@ KindName = Annotated[str, one_of(*KINDS)]
 def kind_choices() -> Iterator[tuple[str, str | Promise]]:
     """Yield the kinds of sources with what people call them."""
     yield VIDEO, _("recording")
-    for format in FORMATS.values():
+    for format in _BY_KIND.values():
         yield format.kind, format.label
 
 

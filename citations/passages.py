@@ -16,8 +16,6 @@ from pydantic import PlainSerializer
 from transcripts.core.player import Player
 from transcripts.text.timecodes import clock
 
-PAGE: Final = "page {0}"
-PAGES: Final = "pages {0}–{1}"
 PRINTED: Final = "{0} (printed {1})"
 NEAREST: Final = 3  # passages that people are shown where none is likely to be relevant
 
@@ -39,6 +37,19 @@ class Locator:
     end: int | None = None  # ms
     page: int | None = None  # counted from 1
     last_page: int | None = None
+    is_slide: bool = False  # that is what its pages are
+
+
+class PageForms(NamedTuple):
+    """How the pages of a document, or the slides of a presentation, are written."""
+
+    page: str = "page {0}"
+    pages: str = "pages {0}–{1}"
+    slide: str = "slide {0}"
+    slides: str = "slides {0}–{1}"
+
+
+ENGLISH: Final = PageForms()
 
 
 class ColoredSpan(NamedTuple):
@@ -301,6 +312,7 @@ def covering(locators: Sequence[Locator]) -> Locator:
         end=max({*ends, *starts} - {None}, default=None),
         page=min({*pages} - {None}, default=None),
         last_page=max({*last_pages, *pages} - {None}, default=None),
+        is_slide=locators[0].is_slide,
     )
 
 
@@ -318,15 +330,14 @@ class Located(Protocol):
     def page(self) -> int | None: ...
     @property
     def last_page(self) -> int | None: ...
+    @property
+    def is_slide(self) -> bool: ...
 
 
-def place(located: Located, *forms: str) -> str:
-    """Write a position: "3:28–3:41", "page 3", "pages 3–4"; "" where only characters are known.
-
-    ``forms`` are those of ``pages``.
-    """
+def place(located: Located, forms: PageForms = ENGLISH) -> str:
+    """Write a position: "3:28–3:41", "page 3", "slides 3–4"; "" where only characters are known."""
     times = interval(located.start, located.end)
-    return times or pages(located.page, located.last_page, *forms)
+    return times or pages(located.page, located.last_page, is_slide=located.is_slide, forms=forms)
 
 
 def place_in(opening: str, extent: str = "", form: str = "{0}, in {1}") -> str:
@@ -347,12 +358,17 @@ def interval(start: int | None, end: int | None = None) -> str:
 
 
 def pages(
-    first: int | None, last: int | None = None, single: str = PAGE, several: str = PAGES
+    first: int | None,
+    last: int | None = None,
+    *,
+    is_slide: bool = False,
+    forms: PageForms = ENGLISH,
 ) -> str:
-    """Write page numbers: "page 3" or "pages 3–4"."""
+    """Write page numbers: "page 3" or "pages 3–4", "slide 3" or "slides 3–4"."""
     if first is None:
         return ""
-    return (single if last in (None, first) else several).format(first, last)
+    several = last not in (None, first)
+    return forms[2 * is_slide + several].format(first, last)
 
 
 def printed_page(written: str, page: int | None, label: str | None, form: str = PRINTED) -> str:

@@ -23,8 +23,7 @@ from django.db.models.functions import Now
 from oauth2_provider.models import clear_expired
 
 from citations import conf as citations_conf
-from citations.documents import page_images
-from citations.documents import storage as document_storage
+from citations.documents import local_copies, page_images
 from citations.maintenance import migration
 from citations.models import Archive, LectureEvent, SharedClip, SharedLink
 from kbsite.errors import DATABASE_ERRORS
@@ -227,7 +226,7 @@ ENDINGS: Final = (
         name="Copies of documents",
         holds=("cache/documents",),
         kept="the last used 2 GB, until their document is gone",
-        clear=document_storage.prune,
+        clear=local_copies.prune,
     ),
     Ending(
         name="Images of pages",

@@ -51,6 +51,14 @@ def settle(document: Document) -> list[OutlineEntry]:
     return contents([heading for heading in headings if key_of(heading.title) not in labels], end)
 
 
+def has_slides(document: Document) -> bool:
+    """Whether the pages with text are slides, but for a few; in a PDF, more than two."""
+    pages = Page.objects.filter(document=document)
+    count = pages.filter(is_slide=True).exclude(text="").count()
+    least = MIN_SLIDES if document.format.is_laid_out else 1
+    return count >= max(least, SLIDES * pages.exclude(text="").count())
+
+
 def _slides(document: Document) -> list[OutlineEntry]:
     """Return the titles of the slides; none if most pages are no slides of one section each."""
     count = 0

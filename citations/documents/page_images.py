@@ -10,8 +10,7 @@ from typing import Final
 from PIL import Image, UnidentifiedImageError
 
 from citations import conf
-from citations.documents import ocr
-from citations.documents import storage as document_storage
+from citations.documents import local_copies, ocr
 from citations.models import Document, Page
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
@@ -68,7 +67,7 @@ def render_page(document: Document, number: int, *, width: int) -> Path:
     with suppress(FileNotFoundError):
         os.utime(path)
         return path
-    image = pdf_reader.render(document_storage.path_of(document), number, width=width)
+    image = pdf_reader.render(local_copies.path_of(document), number, width=width)
     make_private_folder(path.parent)
     try:
         write_whole(path, image)
@@ -91,7 +90,7 @@ def boxes(
     if document.is_read_otherwise:
         return (), ()
     try:
-        path, read = document_storage.path_of(document), ocr.results_of(document)
+        path, read = local_copies.path_of(document), ocr.results_of(document)
         quote_boxes, match_boxes = (
             tuple(
                 box
@@ -110,7 +109,7 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
     if document.is_read_otherwise:
         return ()
     try:
-        path, read = document_storage.path_of(document), ocr.results_of(document)
+        path, read = local_copies.path_of(document), ocr.results_of(document)
         lines = pdf_reader.text_lines(path, page.number, ocr=read)
     except KnowledgeBaseError:
         return ()

@@ -1,15 +1,12 @@
 """Stores documents: checks a file, stores its bytes, and reads its pages."""
 
 import hashlib
-import os
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import IO, Any, Final
 
 from django.conf import settings
@@ -18,8 +15,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from citations.documents import guessed_sections, ocr
-from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
+from citations.documents import guessed_sections, local_copies, ocr
+from citations.errors import DocumentTooLarge, DocumentWithoutText, SourceNotFound
 from citations.formats import FORMATS
 from citations.models import Document, DocumentPart, Page, Source, SourceQuerySet, State
 from citations.providers import languages
@@ -36,7 +33,6 @@ from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.languages import parse as parse_language
 from transcripts.core.locks import Lock
 from transcripts.core.sanitize import clean
-from transcripts.core.work.disk import make_private_folder
 from transcripts.models import Collection
 from transcripts.text.timecodes import parse_web_page
 
@@ -48,8 +44,6 @@ SAMPLE_PAGES: Final = 8  # whose language is that of a document which names none
 CHARACTERS_A_PAGE: Final = 10_000  # on average: a small file may unpack to any length
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 NO_LANGUAGE: Final = ("und", "mul", "mis", "zxx")  # tags of ISO 639 that name none
-KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
-KEPT_SECONDS: Final = 3_600  # that a file stays there at least after its last use
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,8 @@ def add(
     by_ocr: bool = False,
 ) -> AddedDocument:
     """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later;
-    ``by_ocr`` those without a text layer, too, if it is a PDF. ``url`` is where it was fetched.
+    ``by_ocr`` those without a text layer, too, if it is a PDF, and always if it is a picture.
+    ``url`` is where it was fetched.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
     Raises ``DocumentTooLarge``, ``DocumentUnknown``, ``DocumentEncrypted`` for a file of an office
@@ -81,7 +76,7 @@ def add(
     """
     name = clean_name(name)
     format = recognition.recognise(recognition.read_head(file), name)
-    if by_ocr := by_ocr and format.is_laid_out:
+    if by_ocr := format.is_picture or (by_ocr and format.is_laid_out):
         engine.require_installed()
     digest, size = _measure(file)
     with transaction.atomic():
@@ -172,62 +167,6 @@ def _published(facts: Facts) -> datetime | None:
         return None
 
 
-def path_of(document: Document) -> Path:
-    """Return a copy of the file on the local disk, kept for at least an hour. Do not change it."""
-    path = _folder() / document.digest
-    with suppress(FileNotFoundError):
-        if path.stat().st_size == document.size:
-            os.utime(path)
-            return path
-    prune()
-    make_private_folder(path.parent)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as temporary:
-        try:
-            _write(document, temporary)
-            Path(temporary.name).replace(path)
-        except BaseException:
-            Path(temporary.name).unlink(missing_ok=True)
-            raise
-    return path
-
-
-def prune() -> None:
-    """Delete the copies of deleted documents, and the least recently used of a full cache."""
-    with suppress(FileNotFoundError):
-        files = [(path.stat().st_mtime, path.stat().st_size, path) for path in _folder().iterdir()]
-        names = [path.name for *_, path in files]
-        digests = set(Document.objects.filter(digest__in=names).values_list("digest", flat=True))
-        total, now = 0, time.time()
-        for used_at, size, path in sorted(files, reverse=True):
-            total += size
-            is_old = now - used_at > KEPT_SECONDS
-            is_unknown = path.name not in digests and (is_old or not path.name.startswith("."))
-            if is_unknown or (is_old and total > KEPT_BYTES):
-                path.unlink(missing_ok=True)
-
-
-def _folder() -> Path:
-    return Path(settings.DATA_DIR) / "cache" / "documents"
-
-
-def _write(document: Document, file: IO[bytes]) -> None:
-    digest = hashlib.sha256()
-    for data in (
-        DocumentPart.objects.filter(document=document)
-        .order_by("ordinal")
-        .values_list("data", flat=True)
-        .iterator(chunk_size=4)
-    ):
-        digest.update(data)
-        file.write(data)
-    file.flush()
-    if digest.hexdigest() != document.digest:
-        raise DocumentBroken(
-            f"The bytes of “{document.name}” are not all there.",
-            hint="Delete it and add the file again.",
-        )
-
-
 def is_read(source: Source) -> bool:
     """Whether all words of a source are there: those of a document, once it was read to its end."""
     return not Document.objects.filter(source=source, read_by="").exists()
@@ -277,7 +216,7 @@ class _Extraction:
     tried: set[int] = field(default_factory=set)  # those that OCR has read
 
     def perform(self) -> None:
-        path = path_of(self.document)
+        path = local_copies.path_of(self.document)
         if self.document.awaits_ocr:
             ocr.read_pages(self.document, path, self.on_progress)
         first = self._resume()
@@ -337,7 +276,7 @@ class _Extraction:
                 [*block[:2], block.heading or self.heading, block[3]] for block in page.blocks
             ]
             columns = {"number": page.number, "label": page.label[:40], "start": start}
-            texts = {"text": page.text, "html": page.html}
+            texts = {"text": page.text, "html": page.html, "is_slide": page.is_slide}
             rows.append(Page(document=self.document, blocks=blocks, **texts, **columns))
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
@@ -395,4 +334,7 @@ class _Extraction:
                 outline=[list(entry) for entry in outline],
                 note=self._note(facts),
             )
-            self.source.change(**{name: value for name, value in metadata.items() if value})
+            self.source.change(
+                has_slides=guessed_sections.has_slides(self.document),
+                **{name: value for name, value in metadata.items() if value},
+            )

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from numpy.typing import NDArray
 
 from citations import conf
-from citations.documents import page_images
+from citations.documents import local_copies, page_images
 from citations.documents import storage as document_storage
 from citations.errors import (
     EmbeddingMismatch,
@@ -126,7 +126,7 @@ def remove(source: Source) -> None:
     with transaction.atomic():
         audit.record(Action.DELETE, "document", source.uuid, collection=source.collection)
         deleting.delete_row(source)
-    document_storage.prune()
+    local_copies.prune()
     page_images.prune()
 
 

@@ -84,6 +84,7 @@ class Page(models.Model):
         max_length=40, blank=True, help_text="The printed number, such as xii."
     )
     start = models.PositiveIntegerField(help_text="Offset in the source's text.")
+    is_slide = models.BooleanField(default=False)
     text = models.TextField(blank=True)
     html = models.TextField(
         blank=True, help_text="The same words with their markup, not yet sanitised."

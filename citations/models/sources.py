@@ -108,6 +108,7 @@ class Source(Deletable, QueuedWork):
     url = models.CharField(max_length=2048, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
+    has_slides = models.BooleanField(default=False, help_text="Its pages are slides.")
     edited = models.JSONField(
         default=list, blank=True, help_text="Fields that a person changed: reading keeps them."
     )
@@ -329,7 +330,14 @@ class LocatedRow(models.Model):
             end=self.end,
             page=self.page,
             last_page=self.last_page,
+            is_slide=self.is_slide,
         )
+
+    @property
+    def is_slide(self) -> bool:
+        """Whether its pages are slides; ``source`` is a field of all such rows."""
+        source: Source = getattr(self, "source")  # noqa: B009
+        return self.page is not None and source.has_slides
 
 
 def indexed_text(context: str, text: str) -> str:

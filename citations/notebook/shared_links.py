@@ -289,7 +289,9 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
         view = pages.show_page(scope, source.uuid, link.page)
         first = view.page.start
         span = (first, first + len(view.page.text))
-        locator = Locator(span=span, start=None, end=None, page=link.page, last_page=link.page)
+        locator = Locator(
+            span=span, page=link.page, last_page=link.page, is_slide=source.has_slides
+        )
         return SharedPassage(source=source, locator=locator, text=view.page.text, image=view.image)
     start, end = link.start, link.end
     if start is not None and end is not None:

@@ -200,9 +200,9 @@ _FETCH = """
     SELECT node.id, node.level, node.parent_id, node.first, node.last, node.spans, ranked.cosine,
         0, 0, node.first, node.text, '', node.title, node.span_start, node.span_end,
         node.start, node.end, node.page, node.last_page, source.id, source.chunk_count,
-        source.digest, source.state, source.uuid, source.kind, source.title, source.author,
-        source.url, source.language, source.tags, collection.slug, video.id, video.key,
-        video.youtube_id, media.id IS NOT NULL
+        source.digest, source.state, source.uuid, source.kind, source.has_slides, source.title,
+        source.author, source.url, source.language, source.tags, collection.slug, video.id,
+        video.key, video.youtube_id, media.id IS NOT NULL
     FROM ranked JOIN citations_node node ON node.id = ranked.id
     JOIN citations_source source ON source.id = node.source_id
     JOIN transcripts_collection collection ON collection.id = source.collection_id

@@ -18,6 +18,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.providers import openvino_graph, weights
 from citations.providers.weights import ModelConfig, openvino
+from transcripts.core.installation import install_command
 
 BATCH_TOKENS = 512
 READ_AT_ONCE = 1_024  # texts that are tokenized together
@@ -236,7 +237,7 @@ def _require_extra(folder: Path) -> None:
     if find_spec("sentence_transformers") is None:
         raise ModelError(
             f"The model {folder.name} needs PyTorch, which is not installed.",
-            hint="`pip install 'cuebase[models]'` installs it.",
+            hint=f"`{install_command('models')}` installs it.",
         )
 
 

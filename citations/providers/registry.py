@@ -15,6 +15,7 @@ from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 from citations.providers.topic_gate import Head
+from transcripts.core.installation import install_command
 
 KEYBERT, NO_KEYWORDS = "keybert", "none"  # alternatives to our own extractor
 FAKE: Final = "fake"  # the embedder of tests, not documented
@@ -217,7 +218,7 @@ def _keywords(method: str, encoder: Embedder) -> Keywords:
     except (ImportError, OSError) as error:
         raise ModelError(
             f"KeyBERT cannot be loaded: {error}",
-            hint="Install it with `pip install 'cuebase[models]'`, or set LIVE_KEYWORDS=fast.",
+            hint=f"Install it with `{install_command('models')}`, or set LIVE_KEYWORDS=fast.",
         ) from error
     return KeyBertKeywords(encoder)
 

@@ -49,6 +49,7 @@ class SourceText:
     word_offsets: "array[int]"
     word_starts: "array[int]"
     has_added_stops: bool = False
+    has_slides: bool = False  # rather than pages
 
     @property
     def nbytes(self) -> int:
@@ -73,6 +74,7 @@ class SourceText:
             end=end,
             page=_known(self.pages[first]),
             last_page=_known(self.pages[last]),
+            is_slide=self.has_slides,
         )
 
     def sentence_starts(self, span: Span) -> tuple[tuple[int, int], ...]:
@@ -169,6 +171,7 @@ def of_each(sources: Iterable[Source]) -> dict[int, SourceText]:
         text = replace(
             from_blocks(blocks),
             has_added_stops=transcript is not None and transcript.has_added_stops,
+            has_slides=source.has_slides,
         )
         texts[source.pk] = text
         CACHE.keep(keys[source.pk], text, text.nbytes)

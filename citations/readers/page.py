@@ -55,6 +55,7 @@ class ReadPage:
     is_picture: bool = False
     is_blank: bool = False
     is_lost: bool = False
+    is_slide: bool = False
     words: int = 0
     repaired: int = 0  # words whose wrong letters were corrected
     garbled: int = 0  # words that still have impossible letters

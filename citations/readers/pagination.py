@@ -175,6 +175,7 @@ class _Layout:
             self.end_page()
         else:
             self.pages.append(ReadPage(number=len(self.pages) + 1, text="", is_blank=True))
+        self.pages[-1] = replace(self.pages[-1], is_slide=True)
 
     def _place(self, piece: MarkupBlock) -> None:
         if piece.level:

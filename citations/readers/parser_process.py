@@ -6,7 +6,6 @@ refuses the file, there is one line: the error. Both sides import no framework.
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -33,7 +32,6 @@ except ImportError:  # a system without limits
 SECONDS: Final = 30  # of CPU time; ordinary documents take one or two
 MEMORY: Final = 2 * 1024**3  # bytes of address space
 MAX_FACT: Final = 500  # characters
-_ROOT: Final = Path(__file__).parents[2]
 _REFUSALS: Final = {
     error.code: error
     for error in (
@@ -90,17 +88,10 @@ def _parse(program: Path, source: IO[bytes], output: IO[bytes], kind: str, secon
             stderr=subprocess.DEVNULL,
             timeout=4 * seconds,
             check=False,
-            env=_environment(),
+            env=child_environment(),
         ).returncode
     except subprocess.TimeoutExpired:
         return 1
-
-
-def _environment() -> dict[str, str]:
-    """Return the child's environment, in which it finds the project."""
-    environment = child_environment()
-    paths = (environment.get("PYTHONPATH"), str(_ROOT))
-    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _lines(output: IO[bytes]) -> Generator[Any, None, None]:

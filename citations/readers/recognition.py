@@ -17,7 +17,7 @@ ARCHIVE: Final = b"PK\x03\x04"
 _OLD_OFFICE: Final = b"\xd0\xcf\x11\xe0"
 
 _EXPORT_HINT: Final = "Save or print it as PDF, and add that."
-_RECOGNISE_HINT: Final = "Recognise its words (OCR), and save them as PDF or text."
+_PICTURE_HINT: Final = "Save it as PNG or JPEG, and add that."
 _CONVERT_HINT: Final = "Convert it to MP4 or WebM, and add that with its captions."
 _UNPACK_HINT: Final = "Unpack it first."
 _WORD_HINT: Final = "Save it as .docx, and add that."
@@ -66,9 +66,7 @@ _FOREIGN_NOTES: Final = (  # whole sentences, to be translated
     (b"Rar!", "It is packed (RAR), which cannot be read.", _UNPACK_HINT),
     (b"\x28\xb5\x2f\xfd", "It is packed (Zstandard), which cannot be read.", _UNPACK_HINT),
     (b"\x1aE\xdf\xa3", "It is a Matroska video, which cannot be read.", _CONVERT_HINT),
-    (b"\x89PNG", "It is an image, which cannot be read.", _RECOGNISE_HINT),
-    (b"\xff\xd8\xff", "It is an image, which cannot be read.", _RECOGNISE_HINT),
-    (b"GIF8", "It is an image, which cannot be read.", _RECOGNISE_HINT),
+    (b"GIF8", "It is an image in a format that cannot be read.", _PICTURE_HINT),
 )
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS: Final = 0.02  # of a text's bytes
@@ -121,11 +119,13 @@ def is_document(head: bytes, name: str) -> bool:
 
 
 def may_be_document(name: str) -> bool:
-    """Whether a file in a folder may be a document, by its name.
+    """Whether a file in a folder may be a document, by its name; pictures there rarely are.
 
     Word marks a file that is open by another, which begins with ``~$``.
     """
-    return _suffix(name) in BY_SUFFIX and not PurePath(name).name.startswith((".", "~$"))
+    format = BY_SUFFIX.get(_suffix(name))
+    is_hidden = PurePath(name).name.startswith((".", "~$"))
+    return format is not None and not format.is_picture and not is_hidden
 
 
 def _matching(head: bytes, *, is_binary: bool) -> DocumentFormat | None:

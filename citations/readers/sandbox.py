@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
+_ROOT = Path(__file__).parents[2]
 GRACE = 2.0  # seconds for the child to end itself before it is killed
 
 
@@ -35,9 +36,12 @@ class ChildBusy(Exception):
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child: a hostile file must find no passwords there."""
-    names = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
-    return {name: os.environ[name] for name in names if name in os.environ}
+    """Return the environment of a child, which finds the project there: a hostile file must find no
+    passwords.
+    """
+    names = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
+    paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(_ROOT))))
+    return {name: os.environ[name] for name in names if name in os.environ} | {"PYTHONPATH": paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class ChildReply:
 class ChildProcess:
     """A process that runs ``program`` and answers one request at a time, of any thread.
 
-    ``pdf.worker`` describes the protocol. The process belongs to the process that started it: after
+    ``child_loop`` has the program's side. The process belongs to the process that started it: after
     a fork the new process starts its own. It ends with its parent.
     """
 

@@ -6,23 +6,24 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from citations import passages
-from citations.passages import Located, Locator, Passage
+from citations.models import Source
+from citations.passages import Located, Locator, PageForms, Passage
 
 
 def place(located: Located) -> str:
     """Write a position as ``citations.passages.place`` does, in the page's language."""
-    return passages.place(located, *_page_forms())
+    return passages.place(located, _page_forms())
 
 
-def page_place(number: int) -> str:
-    """Write a page's number."""
-    return passages.pages(number, None, *_page_forms())
+def page_place(number: int, source: Source) -> str:
+    """Write the number of a page of a source."""
+    return passages.pages(number, is_slide=source.has_slides, forms=_page_forms())
 
 
 def stored_place(record: Mapping[str, Any]) -> str:
     """Write the position of a passage that was stored with an answer."""
-    names = ("start", "end", "page", "last_page")
-    return place(Locator(span=(0, 0), **{name: record.get(name) for name in names}))
+    at = {name: record.get(name) for name in ("start", "end", "page", "last_page")}
+    return place(Locator(span=(0, 0), is_slide=bool(record.get("is_slide")), **at))
 
 
 def passage_place(hit: Passage) -> str:
@@ -31,8 +32,10 @@ def passage_place(hit: Passage) -> str:
     return passages.place_in(place(hit.opening), place(hit.extent) if hit.extent else "", form)
 
 
-def _page_forms() -> tuple[str, str]:
-    return (
+def _page_forms() -> PageForms:
+    return PageForms(
         _("page %(number)s") % {"number": "{0}"},
         _("pages %(first)s–%(last)s") % {"first": "{0}", "last": "{1}"},
+        _("slide %(number)s") % {"number": "{0}"},
+        _("slides %(first)s–%(last)s") % {"first": "{0}", "last": "{1}"},
     )

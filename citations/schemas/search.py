@@ -54,15 +54,16 @@ class LocatedOut(Shape):
     end: Seconds | None = Field(None, validation_alias=_located("end"), description="Seconds.")
     page: PageNumber | None = Field(None, validation_alias=_located("page"), description="From 1.")
     last_page: PageNumber | None = Field(None, validation_alias=_located("last_page"))
+    is_slide: bool = Field(
+        False, validation_alias=_located("is_slide"), description="The pages are slides."
+    )
     place: str = Field("", description="The same for people: “3:28–3:40”, “pages 3–4”.")
 
     @model_validator(mode="after")
     def write_place(self) -> Self:
         start, end = milliseconds(self.start), milliseconds(self.end)
-        location = Locator(
-            span=(0, 0), start=start, end=end, page=self.page, last_page=self.last_page
-        )
-        self.place = passages.place(location)
+        pages = {name: getattr(self, name) for name in ("page", "last_page", "is_slide")}
+        self.place = passages.place(Locator(span=(0, 0), start=start, end=end, **pages))
         return self
 
 

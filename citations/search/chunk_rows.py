@@ -40,6 +40,7 @@ class Candidate(NamedTuple):
     state: str  # of the source
     uuid: UUID
     kind: str
+    has_slides: bool
     title: str
     author: str
     url: str
@@ -71,6 +72,7 @@ class Candidate(NamedTuple):
             end=self.end,
             page=self.page,
             last_page=self.last_page,
+            is_slide=self.has_slides,
         )
 
     @property
@@ -157,8 +159,8 @@ _FETCH = """
     SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading,
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
         source.id, source.chunk_count, source.digest, source.state, source.uuid, source.kind,
-        source.title, source.author, source.url, source.language, source.tags, collection.slug,
-        video.id, video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
+        source.has_slides, source.title, source.author, source.url, source.language, source.tags,
+        collection.slug, video.id, video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
         chunk.sentence_starts
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id

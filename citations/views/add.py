@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations import samples
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
-from citations.formats import BY_SUFFIX
+from citations.formats import BY_SUFFIX, PICTURES
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
 from citations.readers.ocr import engine as ocr_engine
@@ -136,13 +136,15 @@ def _show(request: PageRequest) -> HttpResponse:
     with suppress(KnowledgeBaseError):  # another address, or not in the library
         video = library.find_video(request.access, address) if address else None
     visible = library.collections(request.access)
+    documents = (suffix for suffix, format in BY_SUFFIX.items() if not format.is_picture)
+    pictures = (format.media_type for format in PICTURES)  # folders are searched by endings alone
     context = {
         "address": address,
         "title": title,
         "video": video,
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
-        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *BY_SUFFIX))),
+        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *documents, *pictures))),
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
         "has_ocr": ocr_engine.is_installed(),

@@ -105,7 +105,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         ),
         "may_write": source.collection_id in request.access.writable,
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
-        "note_start": f"[{title}, {page_place(number)}]({here}): ",
+        "note_start": f"[{title}, {page_place(number, source)}]({here}): ",
     }
     context |= _progress(request, source, number, parameters, count=view.count)
     return render(request, "citations/page.html", context)

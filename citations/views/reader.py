@@ -18,6 +18,7 @@ from citations.library.filters import find_source
 from citations.library.reading_progress import THE_END
 from citations.models import Document, ReadingProgress, Source
 from citations.notebook.highlights import MAX_QUOTE
+from citations.reading.places import page_place
 from citations.views.forms import SpanForm
 from transcripts.core.errors import InvalidInput, InvalidTime
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
@@ -161,7 +162,8 @@ def resume_document(progress: ReadingProgress | None, source: Source, number: in
     if page < 2 or page == number:
         return None
     href = reverse("source-page", args=(source.uuid, page))
-    return Resume(href=href, label=_("Continue on page %(page)s") % {"page": page})
+    label = _("Continue on %(place)s") % {"place": page_place(page, source)}
+    return Resume(href=href, label=label)
 
 
 @require_POST

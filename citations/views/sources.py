@@ -26,6 +26,7 @@ from citations.readers.ocr import engine as ocr_engine
 from citations.reading.position import Position
 from citations.tasks import send, send_opened
 from citations.views import pages
+from transcripts.core.installation import install_command
 from transcripts.core.lists import row_of
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
@@ -67,6 +68,7 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
             Source.objects.filter(pk=source.pk)
         ).exists(),
         "has_ocr": ocr_engine.is_installed(),
+        "ocr_command": install_command("ocr"),
         "writable": writable,
         "may_write": source.collection_id in writable,
     }

@@ -41,7 +41,9 @@ def read(source: Source, position: int, *, room: int) -> tuple[str, int | None]:
     The text fits into ``room`` tokens; "" if the source has none. Raises ``InvalidInput`` for a
     position beyond the end.
     """
-    lines = _lines_from(list(_lines(source_blocks.read(source))), position)
+    lines = _lines_from(
+        list(_lines(source_blocks.read(source), has_slides=source.has_slides)), position
+    )
     count = fitting((tokens(str(line)) + 1 for line in lines), room=room)
     text = "\n".join(map(str, lines[:count]))
     if count == 1 and tokens(text) > room:
@@ -76,14 +78,14 @@ def _lines_from(lines: Sequence[SourceLine], position: int) -> list[SourceLine]:
     return [first, *lines[at + 1 :]]
 
 
-def _lines(blocks: Sequence[Block]) -> Iterator[SourceLine]:
+def _lines(blocks: Sequence[Block], *, has_slides: bool) -> Iterator[SourceLine]:
     heading = ""
     for _, inside in groupby(blocks, _line_of):
         together = list(inside)
         first = together[0]
         prefix = f"# {first.heading}\n" if first.heading not in ("", heading) else ""
         heading = first.heading
-        if where := interval(first.start) or pages(first.page):
+        if where := interval(first.start) or pages(first.page, is_slide=has_slides):
             prefix += f"[{where}] "
         yield SourceLine(first.offset, prefix, " ".join(block.text for block in together))
 

@@ -13,12 +13,16 @@ from transcripts.text.timecodes import milliseconds, seconds
         ({"page": 3}, "page 3"),
         ({"page": 3, "last_page": 3}, "page 3"),
         ({"page": 3, "last_page": 5}, "pages 3–5"),
+        ({"page": 3, "is_slide": True}, "slide 3"),
+        ({"page": 3, "last_page": 5, "is_slide": True}, "slides 3–5"),
         ({"start": 246_000, "end": 279_500}, "4:06–4:39"),
         ({"start": 62_000, "end": 62_900}, "1:02"),
         ({"start": 0}, "0:00"),
     ],
 )
-def test_a_position_is_written_as_times_or_pages(position: dict[str, int], written: str) -> None:
+def test_a_position_is_written_as_times_pages_or_slides(
+    position: dict[str, int], written: str
+) -> None:
     assert place(Locator(span=(0, 1), **position)) == written
 
 
@@ -36,6 +40,8 @@ def test_an_extent_reaches_over_all_parts() -> None:
     assert covering(
         [Locator(span=(0, 9), start=1_000, end=2_000), Locator(span=(9, 20), start=2_000)]
     ) == Locator(span=(0, 20), start=1_000, end=2_000)
+    slides = [Locator(span=(n, n + 1), page=n, is_slide=True) for n in (1, 2)]
+    assert place(covering(slides)) == "slides 1–2"
     assert covering([Locator(span=(0, 9))]) == Locator(span=(0, 9))
 
 

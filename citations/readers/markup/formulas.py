@@ -1,4 +1,4 @@
-"""Formulas of web pages as one line of text: their TeX source, or else how they are spoken or set.
+"""Formulas of web pages: their TeX source or, without one, TeX made of MathML, or how it is spoken.
 
 KaTeX, MathJax (2 to 4), MathML and encyclopedias each put a formula onto a page several times, for
 eyes, for screen readers and for programs. Only one of these is read.
@@ -6,10 +6,12 @@ eyes, for screen readers and for programs. Only one of these is read.
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from citations.readers.markup.tex import Writer
 
 _CLASSES: Final = re.compile(
     r"(?:^|\s)(?:katex|mwe-math[\w-]*|MathJax(?:_Preview|_Display|_SVG|_SVG_Display|_CHTML)?"
@@ -20,17 +22,16 @@ _WRAPPER: Final = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTA
 _GLYPH: Final = re.compile(r"""(?:\bmjx-c|\bdata-c=["'])([0-9A-Fa-f]{2,5})\b""")
 _ANNOTATION: Final = 'annotation[encoding="application/x-tex"], annotation[encoding="TeX"]'
 _TEX: Final = ("alttext", "data-latex")  # attributes
-_SPOKEN: Final = ("alttext", "data-latex", "aria-label", "data-semantic-speech", "alt", "title")
-_MARKS: Final = {  # what stands before the second, third … part of an element
-    "msup": "^",
-    "mover": "^",
-    "msub": "_",
-    "munder": "_",
-    "msubsup": "_^",
-    "munderover": "_^",
-    "mfrac": "/",
-}
-_DEEPEST: Final = 60  # elements within one another
+_WORDS: Final = re.compile(r"[^\\]*[A-Za-z]{2,} [A-Za-z]{2,}[^\\]*")  # as speech has, and no TeX
+_SPOKEN: Final = ("aria-label", "data-semantic-speech", "alt", "title")
+
+
+class Formula(NamedTuple):
+    """A formula's source; ``unknown`` parts of it are kept as words alone."""
+
+    source: str
+    is_tex: bool = True  # rather than how it is spoken
+    unknown: int = 0
 
 
 def is_formula(node: LexborNode) -> bool:
@@ -42,24 +43,18 @@ def is_formula(node: LexborNode) -> bool:
     return _CLASSES.search(node.attributes.get("class") or "") is not None
 
 
-def is_tex(node: LexborNode) -> bool:
-    """Whether the source of a formula is TeX, rather than how it is spoken or set on a line."""
-    if node.tag == "script":
-        return "mml" not in (node.attributes.get("type") or "")
-    return any(node.css_first(_ANNOTATION) or _attribute(node, name) for name in _TEX)
-
-
-def source_of(node: LexborNode) -> str:
+def source_of(node: LexborNode) -> Formula:
     """Return a formula's source, "" for a form of one whose source follows it."""
     if node.tag == "script":
         text = node.text()
-        body = LexborHTMLParser(text).body if "<math" in text else None
-        return (_linear(body) if body else text).strip()
+        math = LexborHTMLParser(text).css_first("math") if "<math" in text else None
+        return _of_mathml(math) if math else Formula(text.strip())
     if node.tag in ("span", "div") and _is_followed_by_source(node):
-        return ""
-    source = next(filter(None, _sources(node)), "")
-    wrapped = _WRAPPER.fullmatch(source.strip())
-    return (wrapped[1] if wrapped else source).strip()
+        return Formula("")
+    formula = next((own for own in _sources(node) if own.source.strip()), Formula(""))
+    source = formula.source.strip()
+    wrapped = _WRAPPER.fullmatch(source)
+    return formula._replace(source=wrapped[1].strip() if wrapped else source)
 
 
 def _is_followed_by_source(node: LexborNode) -> bool:
@@ -71,44 +66,27 @@ def _is_followed_by_source(node: LexborNode) -> bool:
     return False
 
 
-def _sources(node: LexborNode) -> Iterator[str]:
+def _sources(node: LexborNode) -> Iterator[Formula]:
     if annotation := node.css_first(_ANNOTATION):
-        yield annotation.text()
+        yield Formula(annotation.text())
     for name in _TEX:
-        yield _attribute(node, name)
+        if not _WORDS.fullmatch(source := _attribute(node, name)):
+            yield Formula(source)
     if math := node if node.tag == "math" else node.css_first("math"):
-        yield _linear(math)
-    for name in _SPOKEN:
-        yield _attribute(node, name)
+        yield _of_mathml(math)
+    for name in (*_TEX, *_SPOKEN):
+        yield Formula(_attribute(node, name), is_tex=False)
     glyphs = (chr(int(glyph, 16)) for glyph in _GLYPH.findall(node.html or ""))
-    yield normalize("NFKC", "".join(glyphs))
-    yield node.text()
+    yield Formula(normalize("NFKC", "".join(glyphs)), is_tex=False)
+    yield Formula(node.text(), is_tex=False)
+
+
+def _of_mathml(math: LexborNode) -> Formula:
+    writer = Writer()
+    return Formula(writer.write(math), unknown=writer.unknown)
 
 
 def _attribute(node: LexborNode, name: str) -> str:
     """Return an attribute of an element, or of the first within that has it."""
     owner = node if node.attributes.get(name) else node.css_first(f"[{name}]")
     return (owner.attributes.get(name) or "") if owner else ""
-
-
-def _linear(node: LexborNode, depth: int = 0) -> str:
-    """Return MathML as a line, such as “a^{n+1}/(2b)”."""
-    if node.is_text_node:
-        return "".join((node.text_content or "").split())
-    if str(node.tag).startswith("annotation") or depth > _DEEPEST:
-        return ""
-    parts = [_linear(part, depth + 1) for part in node.iter(include_text=True)]
-    if node.tag == "mtext":
-        return f" {node.text().strip()} "
-    if node.tag == "mtr":
-        return f"{' & '.join(filter(None, parts))}; "
-    if node.tag in ("msqrt", "mroot"):
-        index = parts.pop() if node.tag == "mroot" and parts else ""
-        return f"√{index and f'[{index}]'}({''.join(parts)})"
-    marks = _MARKS.get(str(node.tag), "")
-    opening, closing = "()" if marks == "/" else "{}"
-    parts = [part for part in parts if part] if marks else ["".join(parts)]
-    return "".join(
-        mark + (f"{opening}{part}{closing}" if len(part) > 1 and (mark or marks == "/") else part)
-        for mark, part in zip(("", *marks), parts, strict=False)
-    )

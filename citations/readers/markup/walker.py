@@ -56,6 +56,7 @@ class Walker:
     verbatim: int = 0
     quotes: int = 0
     inline: int = 0
+    incomplete: int = 0  # formulas of which some parts are words alone
     marker: str = ""
     targets: Container[str] = ()  # ids of elements that are looked out for
     reached: list[str] = field(default_factory=list)  # of these, since it was last emptied
@@ -85,7 +86,7 @@ class Walker:
         if not enters:
             return
         if formulas.is_formula(node):
-            self._add_formula(formulas.source_of(node), is_tex=formulas.is_tex(node))
+            self._add_formula(formulas.source_of(node))
         elif tag == "img":
             self._add_text(f" {node.attributes.get('alt') or ''} ")
         else:
@@ -96,11 +97,13 @@ class Walker:
         self.parts.append(text)
         self.html_parts.append(html.escape(text))
 
-    def _add_formula(self, source: str, *, is_tex: bool) -> None:
+    def _add_formula(self, formula: formulas.Formula) -> None:
         """Add a formula in a line or several; in HTML, <var> says that it is TeX."""
+        source = formula.source
+        self.incomplete += bool(formula.unknown)
         self.parts.append(source.replace("\n", "\0"))
         markup = html.escape(source).replace("\n", "<br>")
-        self.html_parts.append(f"<var>{markup}</var>" if is_tex and source else markup)
+        self.html_parts.append(f"<var>{markup}</var>" if formula.is_tex and source else markup)
 
     def _add_inline(self, tag: str, enters: bool) -> None:
         self.inline += 1 if enters else -1

@@ -1,33 +1,27 @@
 """Program of the child process that reads the words of pictures of pages with RapidOCR.
 
-The program is run by its path and imports nothing of the project. Its protocol is ``pdf.worker``'s:
-a request has the ``path`` of an image; the answer is the JSON of a ``pdf.ocr_page.OcrPage``.
+``child_loop`` has the protocol: a request has the ``path`` of an image; the answer is the JSON of a
+``pdf.ocr_page.OcrPage``.
 """
 
 import json
 import math
-import os
-import select
-import signal
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy
 from PIL import Image
 from rapidocr import RapidOCR
 from rapidocr.utils.typings import EngineType
 
-try:
-    import resource
-except ImportError:
-    HAS_LIMITS = False
-else:
-    HAS_LIMITS = True
+from citations.readers import child_loop
 
 MEMORY: Final = 6 * 1024**3  # bytes of address space, of which a quarter is used
+KEPT: Final = 900 * 1024**2  # bytes, of which half are the models'
+PAGE_STEPS: Final = (320, 320)  # pixels of height and width
+LINE_STEPS: Final = (1, 160)
 IDLE: Final = 120  # seconds: its models take some hundred megabytes
 MAX_PIXELS: Final = 24_000_000  # of a picture
 DETECTION_SIDE: Final = 1_280  # pixels of the longer side where lines are looked for
@@ -47,52 +41,46 @@ SETTINGS: Final = {
     "Rec.rec_batch_num": 1,  # more take a gigabyte and no less time
 }
 
+Filling = Literal["constant", "edge"]
 Line = tuple[str, float, float, float, float, list[tuple[int, int]]]
 
 
 def main() -> None:
-    """Answer requests until the input ends, the parent does, or none comes for a while."""
-    _set_limits()
+    """Answer requests."""
+    child_loop.set_limits(MEMORY)
     Image.MAX_IMAGE_PIXELS = MAX_PIXELS // 2  # Pillow refuses twice as many
-    engine, parent = RapidOCR(params=SETTINGS), os.getppid()
-    input_ready = select.poll()
-    input_ready.register(0, select.POLLIN | select.POLLHUP)
-    idle = 0
-    while idle < IDLE and os.getppid() == parent:
-        if not input_ready.poll(10_000):
-            idle += 10
-            continue
-        idle = 0
-        line = sys.stdin.buffer.readline()
-        if not line:
-            return
-        _answer(engine, json.loads(line))
+    engine: Any = RapidOCR(params=SETTINGS)
+    detector, recogniser = engine._load_det_model(), engine._load_rec_model()
+    detector.session = _InSteps(detector.session, PAGE_STEPS, "edge")
+    recogniser.session = _InSteps(recogniser.session, LINE_STEPS, "constant")
+    child_loop.serve(lambda request: _answer(engine, request), idle=IDLE, most=KEPT)
 
 
-def _set_limits() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    if HAS_LIMITS:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        except (ValueError, OSError):
-            return  # a system without this limit
+class _InSteps:
+    """Runs a model on pictures whose sides are whole steps, and cuts its result to their size:
+    OpenVINO keeps memory for each size that it has met.
+    """
+
+    def __init__(self, session: Any, steps: tuple[int, int], filling: Filling) -> None:
+        self._session, self._steps, self._filling = session, steps, filling
+
+    def __call__(self, pictures: Any) -> Any:
+        height, width = pictures.shape[2:]
+        down, right = (
+            -side % step for side, step in zip((height, width), self._steps, strict=True)
+        )
+        wider = numpy.pad(pictures, ((0, 0), (0, 0), (0, down), (0, right)), self._filling)
+        result = self._session(wider)
+        if result.ndim == 4:  # where letters are
+            return result[:, :, :height, :width]
+        return result[:, : math.ceil(result.shape[1] * width / (width + right))]
 
 
-def _answer(engine: RapidOCR, request: dict[str, Any]) -> None:
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-    blob = b""
+def _answer(engine: RapidOCR, request: dict[str, Any]) -> child_loop.Answer:
     try:
-        blob = json.dumps(_read(engine, request["path"])).encode()
-        header: dict[str, Any] = {}
+        return {}, [json.dumps(_read(engine, request["path"])).encode()]
     except (OSError, Image.DecompressionBombError) as error:  # others end the program
-        header = {"refused": f"{type(error).__name__}: {error}"[:300]}
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    head = json.dumps({**header, "blobs": [len(blob)]}).encode()
-    out = sys.stdout.buffer
-    out.write(len(head).to_bytes(4, "big") + head + blob)
-    out.flush()
+        return {"refused": f"{type(error).__name__}: {error}"[:300]}, ()
 
 
 def _read(engine: RapidOCR, path: str) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from html import escape
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from citations.readers.markup.walker import Piece, pieces_of
+from citations.readers.markup.walker import Piece
 from citations.readers.office import equations, omissions, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
-from citations.readers.office.blocks import Blocks
+from citations.readers.office.blocks import Blocks, pieces_of
 from citations.readers.office.numbering import Numbering, written
 from citations.readers.office.styles import (
     ParagraphStyle,
@@ -33,12 +33,10 @@ _RAISED: Final = {"superscript": "sup", "subscript": "sub"}
 def read(archive: Package) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return a document's facts, and its pieces."""
     document = _Document(archive, packaging.main_part(archive))
-    segments = [*document.segments()]
+    pieces = [*pieces_of(document.segments(), document.omitted)]
     facts = packaging.core_facts(archive)
     facts["title"] = facts.get("title") or document.title
-    return {**facts, "note": omissions.note_of(document.omitted)}, (
-        piece for html in segments for piece in pieces_of(html)
-    )
+    return {**facts, "note": omissions.note_of(document.omitted)}, iter(pieces)
 
 
 @dataclass(slots=True)
@@ -97,7 +95,7 @@ class _Document:
         self._add_each(packaging.chosen(element))
 
     def _add_equation(self, element: Element) -> None:
-        self._blocks.add(f"<p>{self._inline(element)}</p>")
+        self._blocks.add(f"<p>{self._equation(element)}</p>")
 
     def _add_foreign(self, _: Element) -> None:
         self.omitted[omissions.EMBEDDED] += 1
@@ -265,7 +263,7 @@ _TEXTS: Final[dict[str, _Convert]] = {
     "sym": _Document._symbol,
     **dict.fromkeys(("footnoteReference", "endnoteReference"), _Document._note_mark),
     "commentReference": _Document._comment,
-    "oMath": _Document._equation,
+    **dict.fromkeys(("oMath", "oMathPara"), _Document._equation),
     "AlternateContent": _Document._chosen,
     **dict.fromkeys(("drawing", "pict"), _Document._drawing),
     "object": _Document._object,

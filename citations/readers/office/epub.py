@@ -40,6 +40,8 @@ _EMPTY: Final = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)[\s/])"
     r"([A-Za-z][\w:.-]*)(\s[^<>]*)?/>"
 )
+# HTML knows no prefixes of names.
+_PREFIX: Final = re.compile(r"""\bxmlns:([A-Za-z][\w-]{0,20})=["']http://www\.w3\.org/1998/Math/""")
 _ENCODING: Final = re.compile(rb"<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
 
 
@@ -153,6 +155,7 @@ class _Book:
             walker.reached.clear()
             yield from levels.with_titles(piece, begun)
             begun = []
+        self.omitted[omissions.INCOMPLETE] += walker.incomplete
 
     def _prepare(self, body: LexborNode) -> None:
         """Write the marks of notes in brackets, leave out printed page numbers, count pictures."""
@@ -225,4 +228,6 @@ def decode(data: bytes) -> str:
         text = data.decode(encoding, errors="replace")
     except LookupError:
         text = data.decode(errors="replace")
+    for prefix in {declared[1] for declared in _PREFIX.finditer(text)}:
+        text = re.sub(rf"(</?){re.escape(prefix)}:", r"\1", text)
     return _EMPTY.sub(r"<\1\2></\1>", text.removeprefix("\ufeff"))

@@ -11,7 +11,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
 from citations.errors import DocumentEncrypted
-from citations.readers.markup.walker import Piece, pieces_of
+from citations.readers.markup.walker import Piece
 from citations.readers.office import omissions
 from citations.readers.office.archive import (
     Package,
@@ -22,7 +22,7 @@ from citations.readers.office.archive import (
     parts,
     resolve,
 )
-from citations.readers.office.blocks import Blocks
+from citations.readers.office.blocks import Blocks, pieces_of
 from citations.readers.office.numbering import written
 
 _PROPERTIES: Final = {  # the last one that is there tells a fact
@@ -36,6 +36,7 @@ _PROPERTIES: Final = {  # the last one that is there tells a fact
 _CONTENT: Final = "content.xml"
 _LOWEST: Final = 6  # level of a heading
 _MAX_SPACES: Final = 100
+_ALONE: Final = re.compile(r"(?s)\A\s*(<math)((?:(?!<math).)*</math>)\s*\Z")  # in a paragraph
 _TAGS: Final = {"bold": "strong", "italic": "em", "super": "sup", "sub": "sub"}
 
 
@@ -45,12 +46,10 @@ def read(archive: Package) -> tuple[dict[str, str], Iterator[Piece]]:
     if next(descendants(manifest, "encryption-data"), None) is not None:
         raise DocumentEncrypted("The file opens only with a password.")
     document = _Document(archive)
-    segments = [*document.segments()]
+    pieces = [*pieces_of(document.segments(), document.omitted)]
     facts = _facts(archive)
     facts["title"] = facts.get("title") or document.title
-    return {**facts, "note": omissions.note_of(document.omitted)}, (
-        piece for html in segments for piece in pieces_of(html)
-    )
+    return {**facts, "note": omissions.note_of(document.omitted)}, iter(pieces)
 
 
 def _facts(archive: Package) -> dict[str, str]:
@@ -158,7 +157,7 @@ class _Document:
         return ".".join(numbers) if format else ""
 
     def _add_paragraph(self, element: Element) -> None:
-        inner = self._inside(element)
+        inner = _ALONE.sub(r'\1 display="block"\2', self._inside(element))
         if self._styles.is_title(attribute(element, "style-name")):
             self.title = self.title or " ".join(re.sub(r"<[^>]*>", "", inner).split())
             self._blocks.add(f"<h1>{inner}</h1>")
@@ -286,6 +285,8 @@ class _Document:
         if local(root.tag) == "math":
             for part in root.iter():
                 part.tag = local(part.tag)
+                part.attrib = {local(name): value for name, value in part.attrib.items()}
+            root.attrib.pop("display", None)  # a program sets "block" within lines, too
             return tostring(root, encoding="unicode")
         is_chart = next(descendants(root, "chart"), None) is not None
         self.omitted[omissions.CHART if is_chart else omissions.EMBEDDED] += 1

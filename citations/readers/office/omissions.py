@@ -8,6 +8,7 @@ CHART: Final = "chart"
 EMBEDDED: Final = "embedded"
 COMMENT: Final = "comment"
 EQUATION: Final = "equation"
+INCOMPLETE: Final = "incomplete"  # equations
 
 
 def note_of(omitted: Counter[str]) -> str:
@@ -23,4 +24,6 @@ def note_of(omitted: Counter[str]) -> str:
         notes.append(f"Comments that are not read: {count}.")
     if count := omitted[EQUATION]:
         notes.append(f"Equations that could not be read: {count}.")
+    if count := omitted[INCOMPLETE]:
+        notes.append(f"Equations of which some parts are read as words alone: {count}.")
     return " ".join(notes)

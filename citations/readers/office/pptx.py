@@ -11,10 +11,9 @@ from html import escape
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from citations.readers.markup.walker import pieces_of
 from citations.readers.office import equations, omissions, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
-from citations.readers.office.blocks import Blocks
+from citations.readers.office.blocks import Blocks, pieces_of
 
 _TITLES: Final = ("title", "ctrTitle")
 _LEFT_OUT: Final = ("sldNum", "dt", "ftr", "hdr", "sldImg")
@@ -31,15 +30,15 @@ def read(archive: Package) -> tuple[dict[str, str], Iterator[tuple[int, str, str
     ids = map(_relation_id, parts(child(archive.xml(part), "sldIdLst"), "sldId"))
     slides = [_Slide(archive, relations[own].part) for own in ids if own in relations]
     omitted: Counter[str] = Counter()
-    pages: list[str] = []
-    for slide in slides:
-        pages.append(slide.html())
+    pieces: list[tuple[int, str, str, int]] = []
+    for number, slide in enumerate(slides, 1):
+        pieces += ((*piece, number) for piece in pieces_of([slide.html()], omitted))
         omitted += slide.omitted
     hidden = [str(number) for number, slide in enumerate(slides, 1) if slide.is_hidden]
     facts = packaging.core_facts(archive)
     facts["note"] = _note(hidden, any(slide.has_notes for slide in slides), omitted)
-    facts["pages"] = str(len(pages))
-    return facts, ((*piece, n) for n, html in enumerate(pages, 1) for piece in pieces_of(html))
+    facts["pages"] = str(len(slides))
+    return facts, iter(pieces)
 
 
 def _relation_id(row: Element) -> str:
@@ -159,7 +158,7 @@ class _Slide:
             return escape(element.text or "")
         if name == "br":
             return "<br>"
-        if name == "oMath":
+        if name in ("oMath", "oMathPara"):
             return equations.to_mathml(element)
         if name == "fld" and attribute(element, "type").startswith(_FIELDS):
             return ""

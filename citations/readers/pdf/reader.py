@@ -202,11 +202,13 @@ Identity: TypeAlias = tuple[str, int, int, OcrLookup | None]
 @_reading
 def _read_page(identity: Identity, number: int, headings: Headings) -> ReadPage:
     laid, prose = _laid_out(identity, number), _prose(identity, number)
+    is_slide = _is_slide(laid, prose)
     return ReadPage(
         number=number,
         text=prose.text,
         label=laid.label,
-        blocks=tuple(headings.paragraphs(number, prose, is_slide=_is_slide(laid, prose))),
+        blocks=tuple(headings.paragraphs(number, prose, is_slide=is_slide)),
+        is_slide=is_slide,
         is_picture=not prose.text and laid.is_drawn_on and not laid.is_by_ocr,
         is_blank=not prose.text and not laid.is_drawn_on,
         words=prose.words,

@@ -1,10 +1,6 @@
 """Program of the child process that reads and renders PDF pages with PDFium.
 
-PDFium is not thread safe, and a hostile file may crash or hang it. The program is run by its path
-and imports nothing of the project. It reads requests from standard input, one JSON object a line,
-and answers on standard output: the length of the head (4 bytes, big endian), the head (JSON, with
-the sizes of the blobs), the blobs. The process ends when a request takes longer than its
-``seconds``, at the end of the input, with its parent, and after ten minutes without a request.
+PDFium is not thread safe, and a hostile file may crash or hang it. ``child_loop`` has the protocol.
 """
 
 import ctypes
@@ -12,10 +8,6 @@ import io
 import json
 import logging
 import math
-import os
-import select
-import signal
-import sys
 from array import array
 from collections import OrderedDict
 from contextlib import closing, suppress
@@ -25,10 +17,7 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-try:
-    import resource
-except ImportError:  # a system without limits
-    resource = None  # type: ignore[assignment]
+from citations.readers import child_loop
 
 MEMORY = 3 * 512 * 1024**2  # bytes of address space
 IDLE = 600  # seconds
@@ -87,51 +76,19 @@ class Documents:
 
 def main() -> None:
     """Answer requests."""
-    _set_limits()
+    child_loop.set_limits(MEMORY)
     logging.disable()  # pypdfium2 advises its users to build it otherwise
-    documents, parent = Documents(), os.getppid()
-    input_ready = select.poll()
-    input_ready.register(0, select.POLLIN | select.POLLHUP)
-    idle = 0
-    while idle < IDLE and os.getppid() == parent:
-        if not input_ready.poll(10_000):
-            idle += 10
-            continue
-        idle = 0
-        line = sys.stdin.buffer.readline()
-        if not line:
-            return
-        _answer(documents, json.loads(line))
+    documents = Documents()
+    child_loop.serve(lambda request: _answer(documents, request), idle=IDLE)
 
 
-def _set_limits() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        except (ValueError, OSError):
-            return  # a system without this limit
-
-
-def _answer(documents: Documents, request: dict[str, Any]) -> None:
-    # The alarm ends the process even within PDFium, and without its parent.
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-    blobs: list[bytes] = []
+def _answer(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     try:
-        header, blobs = ACTIONS[request["do"]](documents, request)
+        return ACTIONS[request["do"]](documents, request)
     except RequestRefused as refusal:
-        header = {"refused": str(refusal)}
+        return {"refused": str(refusal)}, ()
     except Exception as error:  # noqa: BLE001 - a hostile file may raise anything
-        header = {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]}
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    head = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
-    out = sys.stdout.buffer
-    out.write(len(head).to_bytes(4, "big") + head)
-    for blob in blobs:
-        out.write(blob)
-    out.flush()
+        return {"refused": "broken", "detail": f"{type(error).__name__}: {error}"[:300]}, ()
 
 
 def _opened(path: str) -> pypdfium2.PdfDocument:
@@ -151,7 +108,7 @@ def _opened(path: str) -> pypdfium2.PdfDocument:
 # Metadata
 
 
-def _describe(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+def _describe(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     document = documents.find(request["path"])
     facts = {
         "page_count": len(document),
@@ -178,7 +135,7 @@ def _outline(document: pypdfium2.PdfDocument) -> list[tuple[int, str, int]]:
 # A page's characters
 
 
-def _read(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     """Return arrays of code points, of styles, and of the geometry (see ``Glyphs``).
 
     Form values and typed text are read where they stand, other notes after all else.
@@ -374,7 +331,7 @@ def _display_matrix(page: pypdfium2.PdfPage) -> tuple[float, float, float, float
 # A page's image
 
 
-def _render(documents: Documents, request: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+def _render(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     page = _page(documents.find(request["path"]), request["number"])
     try:
         width, height = page.get_size()

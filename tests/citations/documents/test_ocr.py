@@ -1,5 +1,6 @@
 """Pages that OCR reads: which, when, what is kept of them, and how an attempt continues."""
 
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from citations.readers.ocr import engine
 from citations.readers.pdf.ocr_page import OcrPage
 from tests.citations.readers.pdf.papers import LOSS, paper, photographed, scanned, write
 from tests.programs import require
+from transcripts.core.installation import install_command
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 
@@ -196,7 +198,7 @@ def test_without_the_extra_it_is_refused_before_anything_is_stored(
     monkeypatch.setattr(engine, "is_installed", lambda: False)
     with pytest.raises(OcrMissing, match="not installed") as raised:
         add(collection, scanned(tmp_path / "scan.pdf"), by_ocr=True)
-    assert "pip install 'cuebase[ocr]'" in raised.value.hint
+    assert install_command("ocr") in raised.value.hint
     assert not Source.objects.exists()
 
 
@@ -209,7 +211,7 @@ def test_its_page_offers_ocr_or_says_what_to_install(
     assert "Stop OCR" in page.get(address).content.decode()
     page.post(reverse("source-ocr", args=(scan.uuid,)), {"stop": "1"})
     monkeypatch.setattr(engine, "is_installed", lambda: False)
-    assert "cuebase[ocr]" in page.get(address).content.decode()
+    assert escape(install_command("ocr")) in page.get(address).content.decode()
 
 
 def test_a_real_scan_is_found_by_its_words_and_cited_with_boxes(

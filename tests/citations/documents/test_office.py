@@ -7,13 +7,20 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils.translation import override
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.documents import storage
 from citations.formats import DOCX, EPUB, ODT, PPTX, DocumentFormat
 from citations.ingest import pipeline
 from citations.models import Document, Page, Source, State
+from citations.passages import place
 from citations.quotes import verification
+from citations.reading.places import place as translated_place
+from citations.schemas.answers import QuoteCheckOut
+from citations.schemas.search import PassageOut
+from citations.search import pipeline as search_pipeline
+from kbsite.mcp import source_text
 from tests.citations.readers.office.archives import (
     STYLES,
     docx,
@@ -116,11 +123,40 @@ def test_the_page_takes_them_under_any_media_type_and_shows_them_with_their_mark
         assert b"".join(map(bytes, parts)) == data
 
 
+def test_a_slide_is_cited_by_its_number_wherever_its_place_is_shown(
+    browser: Client, collection: Collection, scope: Scope
+) -> None:
+    source = ingested(collection, dict(MADE)[PPTX], "talk.pptx")
+    verified = verification.verify(scope, SAID)
+    assert verified.locator is not None
+    assert place(verified.locator) == "slide 2"
+    assert QuoteCheckOut.model_validate(verified).place == "slide 2"
+    hit = search_pipeline.search(scope, SAID).passages[0]
+    assert hit.shown_place == "slide 2"
+    written = PassageOut.model_validate(hit)
+    assert (written.place, written.is_slide) == ("slide 2", True)
+    again = PassageOut.model_validate(written.model_dump(mode="json"))
+    assert again.place == "slide 2"
+    assert [place(chunk) for chunk in source.chunks.order_by("ordinal")] == ["slide 1", "slide 2"]
+    assert "Slide 2 of 2" in text_of(browser.get(f"/sources/{source.uuid}/pages/2/"))
+    with override("de"):
+        assert "2" in translated_place(verified.locator)
+        assert "Seite" not in translated_place(verified.locator)
+    lines, _ = source_text.read(source, 0, room=500)
+    assert "[slide 2]" in lines
+
+
 def draw(canvas: Canvas, title: str) -> None:
     canvas.setFont("Helvetica-Bold", 28)
     canvas.drawString(60, 340, title)
     canvas.setFont("Helvetica", 16)
     canvas.drawString(60, 250, f"Some words about {title.casefold()} stand here.")
+
+
+def draw_marked(canvas: Canvas, title: str) -> None:
+    canvas.bookmarkPage(title)
+    canvas.addOutlineEntry(title, title)
+    draw(canvas, title)
 
 
 def test_slides_as_pdf_are_a_section_each_with_their_titles(
@@ -130,9 +166,25 @@ def test_slides_as_pdf_are_a_section_each_with_their_titles(
     pages = [partial(draw, title=title) for title in titles]
     path = paper(tmp_path / "talk.pdf", pages, size=(720, 405))
     source = ingested(collection, path.read_bytes(), "talk.pdf")
+    assert source.has_slides
     document = Document.objects.get(source=source)
     assert document.outline == [[1, title, n] for n, title in enumerate(titles, 1)]
     for page, title in zip(document.pages.order_by("number"), titles, strict=True):
         assert [row[2:] for row in page.blocks] == [
             [title, n == 0] for n in range(len(page.blocks))
         ]
+
+
+@pytest.mark.parametrize(
+    ("size", "bookmarks", "is_deck"),
+    [((720, 405), True, True), ((720, 405), False, True), ((595, 842), False, False)],
+    ids=["with bookmarks", "without", "in portrait"],
+)
+def test_a_pdf_is_slides_if_its_pages_are_with_bookmarks_or_without(
+    size: tuple[int, int], bookmarks: bool, is_deck: bool, collection: Collection, tmp_path: Path
+) -> None:
+    drawn = draw_marked if bookmarks else draw
+    path = paper(
+        tmp_path / "talk.pdf", [partial(drawn, title=f"Part {n}") for n in range(4)], size=size
+    )
+    assert ingested(collection, path.read_bytes(), "talk.pdf").has_slides == is_deck

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from citations.documents import local_copies
 from citations.documents import storage as document_storage
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
 from citations.formats import TEXT
@@ -363,10 +364,10 @@ def test_the_copy_on_the_disk_is_the_file_and_goes_with_the_document(
     data = bytes(range(32, 127)) * 30_000  # several parts
     source = add(collection, data)
     assert DocumentPart.objects.filter(document=source.pk).count() == 3
-    path = document_storage.path_of(source.document)
+    path = local_copies.path_of(source.document)
     assert path.read_bytes() == data
-    assert document_storage.path_of(source.document) == path
-    document_storage.prune()
+    assert local_copies.path_of(source.document) == path
+    local_copies.prune()
     assert path.exists()
     ingest_pipeline.remove(source)
     assert not path.exists()
@@ -379,7 +380,7 @@ def test_a_document_whose_bytes_are_not_all_there_is_not_shown_as_if_they_were(
     source = add(collection, b"a" * 3 * document_storage.PART)
     DocumentPart.objects.filter(document=source.pk, ordinal=1).delete()
     with pytest.raises(DocumentBroken):
-        document_storage.path_of(source.document)
+        local_copies.path_of(source.document)
     assert not list((tmp_path / "cache" / "documents").iterdir())
 
 
@@ -387,11 +388,10 @@ def test_copies_used_longest_ago_make_room(
     collection: Collection, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(document_storage, "KEPT_BYTES", 2 * len(PROSE))
+    monkeypatch.setattr(local_copies, "KEPT_BYTES", 2 * len(PROSE))
     old, new = (
-        document_storage.path_of(add(collection, PROSE + bytes([65 + n])).document)
-        for n in range(2)
+        local_copies.path_of(add(collection, PROSE + bytes([65 + n])).document) for n in range(2)
     )
-    monkeypatch.setattr(document_storage, "KEPT_SECONDS", -1)
-    document_storage.prune()
+    monkeypatch.setattr(local_copies, "KEPT_SECONDS", -1)
+    local_copies.prune()
     assert [path.exists() for path in (old, new)] == [False, True]

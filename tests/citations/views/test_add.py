@@ -156,7 +156,6 @@ def test_the_progress_of_an_upload_is_that_of_its_own_sources(
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("picture.png", b"\x89PNGrest", "Es ist ein Bild, das nicht gelesen werden kann."),
         ("slides.zip", b"PK\x03\x04rest", "Es ist ein ZIP-Archiv, das nicht gelesen werden kann."),
         ("talk.gz", b"\x1f\x8brest", "Es ist gepackt (gzip) und kann so nicht gelesen werden."),
         ("book.pdf", b"words", "Der Name endet auf .pdf, aber es ist kein PDF."),

@@ -24,6 +24,7 @@ from tests.programs import run_python
 from tests.web_standin import Web
 from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts.core.errors import Blocked
+from transcripts.core.installation import install_command
 from transcripts.models import (
     Collection,
     Feed,
@@ -316,7 +317,7 @@ def test_a_scan_is_read_by_ocr_when_asked_and_says_what_is_missing(
     scan = scanned(tmp_path / "scan.pdf", pages=1)
     assert "add --ocr FILE`" in kb("add", scan).err
     monkeypatch.setattr(engine, "is_installed", lambda: False)
-    assert "pip install 'cuebase[ocr]'" in kb("add", "--ocr", scan, code=8).err
+    assert install_command("ocr") in kb("add", "--ocr", scan, code=8).err
     monkeypatch.setattr(engine, "is_installed", lambda: True)
     said = [("words", 0.99, 100.0, 50.0, 20.0, [(10 * n, 10 * n + 9) for n in range(5)])]
     read = OcrPage(width=600, height=800, engine="Stand-in 1", lines=said)

@@ -11,7 +11,7 @@ MATHML = (
     "<mi>v</mi></mrow><msub><mi>w</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></mfrac></mrow>"
     "</math>"
 )
-LINE = "q^3+(u-v)/(w_{ij})"
+WRITTEN = r"$q^{3}+\frac{u-v}{w_{ij}}$"
 TEX = "<annotation encoding='application/x-tex'>{}</annotation></semantics></math>"
 
 
@@ -37,11 +37,11 @@ def read(folder: Path, html: str) -> str:
             r"<script type='math/tex'>\frac{u}{2}</script>",
             r"\frac{u}{2}",
         ),
-        (f"<span class=MathJax>{MATHML}</span>", LINE),
+        (f"<span class=MathJax>{MATHML}</span>", WRITTEN),
         (
             "<mjx-container class=MathJax><mjx-math aria-hidden=true><mjx-c class=mjx-c71></mjx-c>"
             f"</mjx-math><mjx-assistive-mml>{MATHML}</mjx-assistive-mml></mjx-container>",
-            LINE,
+            WRITTEN,
         ),
         (
             r"<mjx-container><mjx-math data-latex='\sqrt u'><mjx-c></mjx-c></mjx-container>",
@@ -49,9 +49,11 @@ def read(folder: Path, html: str) -> str:
         ),
         ("<mjx-container aria-label='u squared'><svg></svg></mjx-container>", "u squared"),
         ("<mjx-container><svg><use data-c='1D462'></use></svg></mjx-container>", "u"),
-        (MATHML, LINE),
-        ("<math><msqrt><mi>u</mi><mo>+</mo><mn>1</mn></msqrt></math>", "√(u+1)"),
-        ("<math><mroot><mi>u</mi><mn>3</mn></mroot></math>", "√[3](u)"),
+        (MATHML, WRITTEN),
+        (f"<script type='math/mml'>{MATHML}</script>", WRITTEN),
+        ("<math display='block'><msqrt><mi>u</mi></msqrt></math>", r"$$\sqrt{u}$$"),
+        ("<math alttext='u times two'><mi>u</mi><mo>×</mo><mn>2</mn></math>", r"$u\times2$"),
+        ("<math alttext='u times two'></math>", "u times two"),
         (f"<math alttext='u_2'><semantics><mi>u</mi>{TEX.format('u_2')}", "u_2"),
         (
             "<span class=mwe-math-element><span style='display: none'><math><semantics><mi>u</mi>"

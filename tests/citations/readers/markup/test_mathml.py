@@ -19,6 +19,7 @@ def shown(text: str, *, kind: str) -> str:
         (r"So \(a^2\) holds.", "markdown", r"\(a^2\)", "inline"),
         ("$$\na^2\n$$", "markdown", "$$<br>a^2<br>$$", "block"),
         ('<p>So <math alttext="a^2"><mi>a</mi></math> holds.', "html", "a^2", "inline"),
+        ("<p><math><msup><mi>a</mi><mn>2</mn></msup></math>", "html", "$a^{2}$", "inline"),
     ],
 )
 def test_a_formula_is_set_beside_its_source(
@@ -52,4 +53,5 @@ def test_a_marked_formula_is_marked_as_it_is_set() -> None:
 
 
 def test_what_is_no_tex_is_not_set() -> None:
-    assert "<math" not in shown("<p><math><mi>a</mi></math><var>x</var>", kind="html")
+    spoken = "<p><math aria-label='a squared'></math><var>x</var>"
+    assert "<math" not in shown(spoken, kind="html")

@@ -13,6 +13,7 @@ from citations.readers.pdf import reader
 from citations.readers.pdf.ocr_page import OcrPage
 from tests.citations.readers.pdf.papers import columns, paper, photographed, write
 from tests.programs import require
+from transcripts.core.installation import install_command
 
 SAID = "The learning rate sets how far a single step goes. Größe und Straße stay as they are."
 WORDS = 12  # of a thousand characters that may be misread
@@ -114,4 +115,4 @@ def test_without_its_packages_it_says_how_to_install_them(monkeypatch: pytest.Mo
     monkeypatch.setattr(engine, "is_installed", lambda: False)
     with pytest.raises(OcrMissing) as raised:
         engine.read(b"")
-    assert "pip install 'cuebase[ocr]'" in raised.value.hint
+    assert install_command("ocr") in raised.value.hint

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from citations.readers.markup.mathml import set_formulas
 from citations.readers.page import OutlineEntry
 from tests.citations.readers.office.archives import (
     STYLES,
@@ -175,38 +176,98 @@ def test_words_are_joined_where_word_only_hides_or_breaks_them(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("equation", "line"),
+    ("equation", "tex"),
     [
-        ("<m:f><m:num>{a}{b}</m:num><m:den>{c}</m:den></m:f>", "(ab)/c"),
+        ("<m:f><m:num>{a}{b}</m:num><m:den>{c}</m:den></m:f>", r"\frac{ab}{c}"),
+        (
+            "<m:f><m:fPr><m:type m:val='lin'/></m:fPr><m:num>{a}</m:num><m:den>{c}</m:den></m:f>",
+            "a/c",
+        ),
+        (
+            "<m:d><m:e><m:f><m:fPr><m:type m:val='noBar'/></m:fPr><m:num>{a}</m:num><m:den>{b}"
+            "</m:den></m:f></m:e></m:d>",
+            r"\binom{a}{b}",
+        ),
         ("<m:sSup><m:e>{a}</m:e><m:sup>{b}{c}</m:sup></m:sSup>", "a^{bc}"),
-        ("<m:sSubSup><m:e>{a}</m:e><m:sub>{b}</m:sub><m:sup>{c}</m:sup></m:sSubSup>", "a_b^c"),
-        ("<m:rad><m:deg>{c}</m:deg><m:e>{a}</m:e></m:rad>", "√[c](a)"),
-        ("<m:rad><m:deg/><m:e>{a}</m:e></m:rad>", "√(a)"),
+        ("<m:sSubSup><m:e>{a}</m:e><m:sub>{b}</m:sub><m:sup>{c}</m:sup></m:sSubSup>", "a_{b}^{c}"),
+        ("<m:sPre><m:sub>{a}</m:sub><m:sup>{b}</m:sup><m:e>{c}</m:e></m:sPre>", "{}_{a}^{b}c"),
+        ("<m:rad><m:deg>{c}</m:deg><m:e>{a}</m:e></m:rad>", r"\sqrt[c]{a}"),
+        ("<m:rad><m:deg/><m:e>{a}</m:e></m:rad>", r"\sqrt{a}"),
         (
             "<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{a}</m:sub><m:sup>{b}</m:sup>"
             "<m:e>{c}</m:e></m:nary>",
-            "∑_a^bc",
+            r"\sum_{a}^{b}c",
+        ),
+        (
+            "<m:nary><m:naryPr><m:supHide m:val='1'/></m:naryPr><m:sub>{a}</m:sub><m:sup/>"
+            "<m:e>{c}</m:e></m:nary>",
+            r"\int_{a}c",
         ),
         ("<m:d><m:dPr><m:begChr m:val='['/></m:dPr><m:e>{a}</m:e><m:e>{b}</m:e></m:d>", "[a|b)"),
-        ("<m:m><m:mr><m:e>{a}</m:e><m:e>{b}</m:e></m:mr></m:m>", "a & b;"),
-        ("<m:func><m:fName>{a}</m:fName><m:e>{b}</m:e></m:func>", "a b"),
-        ("<m:limLow><m:e>{a}</m:e><m:lim>{b}</m:lim></m:limLow>", "a_b"),
-        ("{a}<m:unknown>{b}</m:unknown>", "ab"),
+        (
+            "<m:d><m:e><m:m><m:mr><m:e>{a}</m:e><m:e>{b}</m:e></m:mr></m:m></m:e></m:d>",
+            r"\left(\begin{matrix}a & b\end{matrix}\right)",
+        ),
+        (
+            "<m:d><m:dPr><m:begChr m:val='{{'/><m:endChr m:val=''/></m:dPr><m:e><m:eqArr>"
+            "<m:e>{a}<m:r><m:t>&amp;=1</m:t></m:r></m:e><m:e>{b}</m:e></m:eqArr></m:e></m:d>",
+            r"\left\{\begin{matrix}a=1 \\ b\end{matrix}\right.",
+        ),
+        ("<m:func><m:fName>{a}</m:fName><m:e>{b}</m:e></m:func>", "ab"),
+        (
+            "<m:func><m:fName><m:limLow><m:e><m:r><m:t>max</m:t></m:r></m:e><m:lim>{a}</m:lim>"
+            "</m:limLow></m:fName><m:e>{b}</m:e></m:func>",
+            r"\max_{a}b",
+        ),
+        ("<m:limLow><m:e>{a}</m:e><m:lim>{b}</m:lim></m:limLow>", r"\underset{b}{a}"),
+        ("<m:acc><m:accPr><m:chr m:val='\u20d7'/></m:accPr><m:e>{a}</m:e></m:acc>", r"\vec{a}"),
+        ("<m:acc><m:e>{a}</m:e></m:acc>", r"\hat{a}"),
+        (
+            "<m:bar><m:barPr><m:pos m:val='top'/></m:barPr><m:e>{a}{b}</m:e></m:bar>",
+            r"\overline{ab}",
+        ),
+        (
+            "<m:limLow><m:e><m:groupChr><m:e>{a}{b}</m:e></m:groupChr></m:e><m:lim>{c}</m:lim>"
+            "</m:limLow>",
+            r"\underbrace{ab}_{c}",
+        ),
+        ("<m:borderBox><m:e>{a}</m:e></m:borderBox>", r"\boxed{a}"),
+        ("<m:phant><m:phantPr><m:show m:val='0'/></m:phantPr><m:e>{a}</m:e></m:phant>{b}", "b"),
+        (
+            "<m:r><m:t>2x</m:t></m:r><m:r><m:rPr><m:nor/></m:rPr><m:t> if</m:t></m:r>",
+            r"2x\text{ if}",
+        ),
+        (
+            "<m:r><m:rPr><m:scr m:val='double-struck'/></m:rPr><m:t>R</m:t></m:r>"
+            "<m:r><m:rPr><m:sty m:val='b'/></m:rPr><m:t>v</m:t></m:r>"
+            "<m:r><m:rPr><m:sty m:val='p'/></m:rPr><m:t>rank</m:t></m:r>",
+            r"\mathbb{R}\mathbf{v}\mathrm{rank}",
+        ),
+        ("{a}<m:unknown>{b}</m:unknown><w:del>{c}</w:del>", "ab"),
     ],
 )
-def test_an_equation_is_a_line_that_can_be_searched(
-    equation: str, line: str, tmp_path: Path
+def test_an_equation_is_tex_that_can_be_searched_and_set(
+    equation: str, tex: str, tmp_path: Path
 ) -> None:
     letters = {letter: f"<m:r><m:t>{letter}</m:t></m:r>" for letter in "abc"}
     body = f"<w:p>{run('As ')}<m:oMath>{equation.format(**letters)}</m:oMath></w:p>"
     opened = read(docx(body), tmp_path)
-    assert text_of(opened) == f"As {line}"
+    assert text_of(opened) == f"As ${tex}$"
+    assert "<math" in set_formulas("".join(page.html for page in opened.pages))
     assert not opened.facts.note
 
 
-def test_an_equation_that_is_nested_deeply_keeps_its_symbols(tmp_path: Path) -> None:
+def test_an_equation_in_a_paragraph_of_its_own_is_displayed(tmp_path: Path) -> None:
+    lines = "".join(f"<m:oMath><m:r><m:t>{letter}</m:t></m:r></m:oMath>" for letter in "ab")
+    body = f"<w:p><m:oMathPara>{lines}<m:oMath/></m:oMathPara></w:p>"
+    assert text_of(read(docx(body), tmp_path)) == "$$a$$\n$$b$$"
+
+
+def test_an_equation_that_is_nested_deeply_keeps_its_symbols_and_is_told(tmp_path: Path) -> None:
     deep = "<m:sSup><m:e>" * 200 + "<m:r><m:t>u</m:t></m:r>" + "</m:e></m:sSup>" * 200
-    assert text_of(read(docx(f"<w:p><m:oMath>{deep}</m:oMath></w:p>"), tmp_path)) == "u"
+    opened = read(docx(f"<w:p><m:oMath>{deep}</m:oMath></w:p>"), tmp_path)
+    assert "u" in text_of(opened)
+    assert opened.facts.note == "Equations of which some parts are read as words alone: 1."
 
 
 def test_equations_of_an_old_editor_are_told(tmp_path: Path) -> None:

@@ -65,11 +65,19 @@ def test_notes_have_marks_and_printed_page_numbers_are_left_out(tmp_path: Path) 
         '<p>White<a epub:type="noteref" href="#n">1</a> and <span epub:type="pagebreak" id="p">12'
         '</span>large.<a id="x"/><img src="w.png" alt="A whale"/></p>'
         '<aside epub:type="footnote" id="n"><p>1. Or grey.</p></aside>'
-        "<p><math><mi>a</mi><mo>+</mo><mi>b</mi></math></p>"
+        "<p><math><mi>a</mi><mo>+</mo><mspace width='1px'/><mi>b</mi></math></p>"
+        '<p xmlns:m="http://www.w3.org/1998/Math/MathML"><m:math><m:msqrt><m:mi>c</m:mi></m:msqrt>'
+        "</m:math></p><p><math><mlongdiv><mn>7</mn></mlongdiv></math></p>"
     )
     opened = read(epub({"one.xhtml": body}), tmp_path)
-    assert text_of(opened) == "White[1] and large. A whale\n\n1. Or grey.\n\na+b"
-    assert opened.facts.note == "Pictures, of which only the descriptions are read: 1."
+    assert (
+        text_of(opened)
+        == "White[1] and large. A whale\n\n1. Or grey.\n\n$a+b$\n\n$\\sqrt{c}$\n\n$\\text{7}$"
+    )
+    assert opened.facts.note == (
+        "Pictures, of which only the descriptions are read: 1."
+        " Equations of which some parts are read as words alone: 1."
+    )
 
 
 def test_a_fixed_layout_is_told(tmp_path: Path) -> None:

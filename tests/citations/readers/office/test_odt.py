@@ -75,8 +75,9 @@ def test_words_notes_and_changes_are_read_as_they_are_shown(tmp_path: Path) -> N
 
 
 def test_tables_boxes_pictures_and_equations_are_read(tmp_path: Path) -> None:
-    fraction = "<mfrac><mi>a</mi><mi>b</mi></mfrac>"
-    math = f'<math xmlns="http://www.w3.org/1998/Math/MathML">{fraction}</math>'
+    fraction = "<m:mfrac><m:mi>a</m:mi><m:mi>b</m:mi></m:mfrac>"
+    about = 'xmlns:m="http://www.w3.org/1998/Math/MathML" m:display="block"'
+    math = f"<m:math {about}>{fraction}</m:math>"
     chart = "<office:document-content xmlns:office='o' xmlns:c='c'><c:chart/>"
     text = (
         "<table:table><table:table-header-rows><table:table-row><table:table-cell><text:p>Tea"
@@ -84,6 +85,7 @@ def test_tables_boxes_pictures_and_equations_are_read(tmp_path: Path) -> None:
         "<table:table-cell><text:p>Green</text:p></table:table-cell></table:table-row>"
         "</table:table>"
         "<text:p>As <draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></text:p>"
+        "<text:p><draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></text:p>"
         "<text:p><draw:frame><draw:text-box><text:p>In a box.</text:p></draw:text-box></draw:frame>"
         "<draw:custom-shape><text:p>In a shape.</text:p></draw:custom-shape></text:p>"
         "<text:p><draw:frame><draw:image/><svg:desc>A red fox</svg:desc></draw:frame>"
@@ -94,7 +96,10 @@ def test_tables_boxes_pictures_and_equations_are_read(tmp_path: Path) -> None:
         "Object 2/content.xml": f"{chart}</office:document-content>",
     }
     opened = read(odt(text, parts=parts), tmp_path)
-    assert text_of(opened) == ("Tea\nGreen\n\nAs a/b\n\nIn a box.\n\nIn a shape.\n\nA red fox")
+    assert text_of(opened) == (
+        "Tea\nGreen\n\nAs $\\frac{a}{b}$\n\n$$\\frac{a}{b}$$\n\nIn a box.\n\nIn a shape.\n\n"
+        "A red fox"
+    )
     assert "<th>" in next(iter(opened.pages)).html
     assert opened.facts.note == (
         "Pictures, of which only the descriptions are read: 1. Charts that are not read: 1."

@@ -91,3 +91,21 @@ def test_a_field_that_only_shows_a_number_or_a_day_is_left_out(tmp_path: Path) -
         pptx([f"<p:sld {SLIDES}><p:cSld><p:spTree>{own}</p:spTree></p:cSld></p:sld>"]), tmp_path
     ).pages
     assert page.text == "Stays\ntoo"
+
+
+def test_an_equation_is_tex_whichever_form_a_program_wraps_it_in(tmp_path: Path) -> None:
+    symbols = "<m:sSup><m:e><m:r><m:t>a</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup>"
+    equation = f"<m:oMath>{symbols}</m:sSup></m:oMath>"
+    texts = (
+        f"<a:p><a:r><a:t>As </a:t></a:r><mc:AlternateContent><mc:Choice><a14:m>{equation}</a14:m>"
+        "</mc:Choice><mc:Fallback><a:r><a:t>[picture]</a:t></a:r></mc:Fallback>"
+        f"</mc:AlternateContent></a:p><a:p><a14:m><m:oMathPara>{equation}</m:oMathPara></a14:m>"
+        "</a:p>"
+    )
+    own = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{texts}</p:txBody></p:sp>"
+    names = 'xmlns:m="m" xmlns:a14="a14" xmlns:mc="mc"'
+    [page] = read(
+        pptx([f"<p:sld {SLIDES} {names}><p:cSld><p:spTree>{own}</p:spTree></p:cSld></p:sld>"]),
+        tmp_path,
+    ).pages
+    assert page.text == "As $a^{2}$\n\n$$a^{2}$$"
