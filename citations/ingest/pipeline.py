@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import transaction
+from django.db.models import Case, When
 from django.db.models.functions import Now
 from numpy.typing import NDArray
 
@@ -111,7 +112,8 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
 
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
-    return Source.objects.filter(run_after__gt=Now()).update(run_after=None)
+    at_once = Case(When(state=State.READY, then=Now()))  # only its time says that it waits
+    return Source.objects.filter(run_after__gt=Now()).update(run_after=at_once)
 
 
 def split_and_embed(source: Source) -> None:
@@ -150,7 +152,8 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
 
 
 def _others_like(source: Source) -> SourceQuerySet:
-    return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
+    others = Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
+    return others.filter(contextual.WITHOUT_CONTEXTS) if source.state == State.READY else others
 
 
 @dataclass(slots=True)

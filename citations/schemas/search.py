@@ -205,8 +205,7 @@ class SourceOut(Shape):
     )
     characters: Count
     note: str = Field(
-        "",
-        description="What is to be known of how it was read and embedded, such as by OCR.",
+        "", description="What is to be known of how it was read and embedded, such as by OCR."
     )
     unread_pages: list[int] = Field(
         [],

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -43,7 +44,8 @@ class MissingEmbedding(NamedTuple):
     text: str
 
 
-class StoredBatch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
     """How many chunks of a batch have got vectors, and why others have none, by primary key."""
 
     count: int
@@ -123,7 +125,7 @@ def _stored(
     vectors: NDArray[Any],
 ) -> StoredBatch:
     """Store the vectors of a batch's texts; ``DocumentVectors`` may lack some."""
-    made = vectors.view(DocumentVectors)
+    made = vectors if isinstance(vectors, DocumentVectors) else vectors.view(DocumentVectors)
     faults = {texts[index]: error for index, error in made.faults.items()}
     rows = {text: row for row, text in enumerate(text for text in texts if text not in faults)}
     chunks = [chunk for chunk in batch if chunk.text in rows]
