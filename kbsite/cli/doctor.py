@@ -170,7 +170,8 @@ def _reranker(
     reranker = find()
     if conf.is_served(name) and reranker:
         reranker.score("test", ["test"])  # raises if the server cannot be used
-    elif reranker is None:
+        return True, f"{name} at its server", ""
+    if reranker is None:
         hint = f"`kb models fetch` gets it; {setting}=none turns it off."
         return None, f"{name} is not installed", hint
     return True, name, ""
