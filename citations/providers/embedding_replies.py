@@ -20,10 +20,13 @@ class EmbeddingReply(BaseModel):
     """
 
     rows: list[Any] | None
+    error: Any = None
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, reply: Any) -> dict[str, Any]:
+        if isinstance(reply, dict) and reply.get("error"):
+            return {"rows": None, "error": reply["error"]}
         if isinstance(reply, dict):
             reply = next((reply[name] for name in _LISTS if name in reply), None)
         if isinstance(reply, dict):

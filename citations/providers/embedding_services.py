@@ -16,7 +16,12 @@ from citations.providers.embedding import DocumentVectors
 from citations.providers.embedding_replies import EmbeddingReply, vector_of
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
-from citations.providers.text_requests import RequestLimits, SentTexts, TextRequests
+from citations.providers.text_requests import (
+    RequestLimits,
+    SentTexts,
+    TextRequests,
+    raise_inner_error,
+)
 from transcripts.core.stages import timed
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -165,7 +170,9 @@ class HostedEmbedder:
         options = {k: value for k, value in self._options(kind).items() if k not in omitted}
         body = {"model": self.model, "input": texts, **options}
         with timed("model", f"{self.provider}:{self.model}"):
-            rows = self._post(body, tries).rows
+            reply = self._post(body, tries)
+        raise_inner_error(reply.error, self._server.names.server)
+        rows = reply.rows
         if rows is None:
             raise self._invalid("does not number its vectors")
         if len(rows) != len(texts):

@@ -18,7 +18,12 @@ from citations.errors import ModelError, ModelServerError
 from citations.providers.http import ModelServer
 from citations.providers.pauses import Pause
 from citations.providers.server_errors import Refusal, ServerNames
-from citations.providers.text_requests import RequestLimits, SentTexts, TextRequests
+from citations.providers.text_requests import (
+    RequestLimits,
+    SentTexts,
+    TextRequests,
+    raise_inner_error,
+)
 from transcripts.core.stages import timed
 
 RERANK_SECONDS: Final = 4.0  # a search waits so long for all requests together
@@ -38,11 +43,14 @@ class RankingReply(BaseModel):
     ``relevance_score`` or ``score``, best first or not; or a list of numbers in the texts' order.
     """
 
-    scores: dict[int, float | None]
+    scores: dict[int, float | None] = {}
+    error: Any = None
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, reply: Any) -> dict[str, Any]:
+        if isinstance(reply, dict) and reply.get("error"):
+            return {"error": reply["error"]}
         if isinstance(reply, dict):
             reply = next((reply[name] for name in _LISTS if name in reply), None)
         if not isinstance(reply, list) or not reply:
@@ -138,7 +146,9 @@ class ServedReranker:
         options = {"model": self.name, "top_n": len(texts), "return_documents": False}
         body = {"query": query, **{k: v for k, v in options.items() if k not in omitted}}
         with timed("model", f"rerank:{self.name}"):
-            scores = self._post(body, texts, tries).scores
+            reply = self._post(body, texts, tries)
+        raise_inner_error(reply.error, self.name)
+        scores = reply.scores
         if unknown := scores.keys() - set(range(len(texts))):
             raise self._invalid(f"scored the text {min(unknown)} of {len(texts)}")
         return [scores.get(index) for index in range(len(texts))]

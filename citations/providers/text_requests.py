@@ -1,13 +1,14 @@
 """Many texts, sent to a model server in requests of a size that it takes: its refusals teach it."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from citations.errors import ModelError, ModelServerError
-from citations.providers.server_errors import Refusal, ServerFailure
+from citations.providers.server_errors import Refusal, ServerFailure, parse_error, quoted
 from transcripts.core.sanitize import clean
 
 T = TypeVar("T")
@@ -191,6 +192,14 @@ class _Call(Generic[T]):
 
     def _cut(self, index: int) -> str:
         return _start(self.texts[index], self.requests.limits.each)
+
+
+def raise_inner_error(error: Any, server: str) -> None:
+    """Raise the error, if any, of a reply that comes as a success."""
+    if error:
+        message = parse_error(json.dumps({"error": error}).encode())[0]
+        fault = f"{server} has a problem{quoted(message)}"
+        raise ServerFailure(fault, hint="Try again later.", status=500, reason=message)
 
 
 def _size(text: str) -> int:

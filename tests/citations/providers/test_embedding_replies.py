@@ -44,9 +44,7 @@ def test_wrong_numbers_are_not_guessed_at(numbers: list[Any]) -> None:
     assert EmbeddingReply.model_validate({"data": data}).rows is None
 
 
-@pytest.mark.parametrize(
-    "form", [{}, {"data": "none"}, {"data": {}}, "text", None, 5, {"error": 1}]
-)
+@pytest.mark.parametrize("form", [{}, {"data": "none"}, {"data": {}}, "text", None, 5])
 def test_what_has_no_vectors_is_no_reply(form: Any) -> None:
     with pytest.raises(ValidationError):
         EmbeddingReply.model_validate_json(json.dumps(form))

@@ -39,9 +39,9 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextServe
 @pytest.fixture
 def reranker(server: TextServer) -> ServedReranker:
     """The model of the settings."""
-    found = registry.reranker()
-    assert isinstance(found, ServedReranker)
-    return found
+    model = registry.reranker()
+    assert isinstance(model, ServedReranker)
+    return model
 
 
 def order(scores: list[float]) -> list[int]:
@@ -209,6 +209,14 @@ def test_a_refusal_is_told_in_the_servers_own_words(
     assert "RERANKER_API_KEY" in raised.value.hint
     server.refuse = lambda body: (400, {"error": {"message": "No such model."}})
     with pytest.raises(ModelRefused, match="No such model"):
+        reranker.score(QUERY, TEXTS)
+
+
+def test_an_error_that_comes_as_a_success_is_told(
+    reranker: ServedReranker, server: TextServer
+) -> None:
+    server.ranking = lambda scores: {"error": {"message": "The model is loading."}}
+    with pytest.raises(ModelServerError, match="The model is loading"):
         reranker.score(QUERY, TEXTS)
 
 

@@ -155,6 +155,20 @@ def test_a_server_that_takes_nothing_is_told_in_its_own_words(
         embedder.embed_documents(TEXTS)
 
 
+def test_an_error_that_comes_as_a_success_is_one(
+    embedder: HostedEmbedder, server: TextServer
+) -> None:
+    server.refuse = lambda body: (
+        (200, {"error": {"message": "Too many inputs.", "code": 400}})
+        if len(body["input"]) > 6
+        else None
+    )
+    assert len(embedder.embed_documents(TEXTS)) == 40
+    server.refuse = lambda body: (200, {"error": "The model is loading."})
+    with pytest.raises(ModelServerError, match="The model is loading"):
+        embedder.embed_documents(TEXTS)
+
+
 def test_a_server_that_breaks_down_in_between_is_not_taken_for_bad_texts(
     embedder: HostedEmbedder, server: TextServer
 ) -> None:
