@@ -91,7 +91,7 @@ class ServedReranker:
         names = ServerNames(server=name, key="RERANKER_API_KEY", address="RERANKER_BASE_URL")
         self._server = ModelServer(names, replace(remote, timeout=2 * RERANK_SECONDS))
         unusable = self._invalid("gave a score that is no number")
-        optional = ("top_n", "return_documents", "model")
+        optional = ("top_n", "return_documents")
         self._requests = TextRequests[float](_LIMITS, optional=optional, unusable=unusable)
         self._text_field = ""  # the one that the server knows
         self._is_logit = False  # it has given scores that are no probabilities

@@ -17,9 +17,10 @@ ContentError: TypeAlias = Refusal | ServerFailure
 _TOO_LARGE: Final = 413
 _OF_CONTENT: Final = frozenset({400, _TOO_LARGE, 422, 424, 500})  # what another content may mend
 _OF_LENGTH: Final = re.compile(r"token|length|\blong|context|large|exceed|maxim|limit", re.I)
+_OF_CHARACTERS: Final = re.compile(r"\bnan\b|unsupported|invalid|illegal|utf|character", re.I)
 _OF_SUM: Final = re.compile(r"token|byte|body|payload", re.I)
 _SHORT: Final = 64  # bytes from which a text is not shortened any more,
-_USUAL: Final = 200  # and where a server does not say what it refuses
+_USUAL: Final = 200  # and where a server does not say that it is the length
 _RETRIES: Final = 2  # attempts of what is sent again in another form
 _PROBE: Final = "text"
 _FAULTS_BETWEEN_CHECKS: Final = 8
@@ -162,7 +163,8 @@ class _Call(Generic[T]):
     def _take_alone(self, index: int, text: str, error: ContentError) -> None:
         """Shorten a text that is refused until the server takes it."""
         is_length = error.status == _TOO_LARGE or bool(_OF_LENGTH.search(error.reason))
-        while (is_length or not error.reason) and _size(text) > (_SHORT if is_length else _USUAL):
+        least = _SHORT if is_length else _USUAL
+        while (is_length or not _OF_CHARACTERS.search(error.reason)) and _size(text) > least:
             text = _start(text, _size(text) // 2)
             try:
                 value = self.send([text], self.requests.omitted, _RETRIES)[0]

@@ -17,7 +17,7 @@ _WORD_DISTANCE = 40  # characters at most between two timed words
 
 def read(source: Source) -> list[Block]:
     """Return the blocks of a source in order, none if its text is missing."""
-    if source.kind == VIDEO:
+    if source.kind == VIDEO and source.transcript_id:
         text = Transcript.objects.filter(pk=source.transcript_id)
         columns = text.values_list("cues", "word_times", "video__chapters")
         return next((_of_cues(*row) for row in columns), [])

@@ -142,7 +142,7 @@ def test_many_texts_go_in_requests_that_the_server_takes(
     assert max(server.sizes()) <= 5
 
 
-@pytest.mark.parametrize("field", ["top_n", "return_documents", "model"])
+@pytest.mark.parametrize("field", ["top_n", "return_documents"])
 def test_fields_that_a_server_does_not_know_are_left_out(
     reranker: ServedReranker, server: TextServer, field: str
 ) -> None:
@@ -210,6 +210,7 @@ def test_a_refusal_is_told_in_the_servers_own_words(
     server.refuse = lambda body: (400, {"error": {"message": "No such model."}})
     with pytest.raises(ModelRefused, match="No such model"):
         reranker.score(QUERY, TEXTS)
+    assert all(body["model"] == "own-reranker" for body in server.requests)
 
 
 def test_an_error_that_comes_as_a_success_is_told(

@@ -87,6 +87,7 @@ def test_a_limit_of_tokens_a_request_is_learnt_as_bytes(
         ("openai", 500, {"error": {"message": "input (600 tokens) is too large to process"}}),
         ("ollama", 400, {"error": "the input length exceeds the context length"}),
         ("openai", 400, b"no"),
+        ("openai", 422, {"error": {"message": "Unprocessable"}}),
     ],
 )
 def test_a_text_beyond_the_model_is_cut_and_told(
