@@ -96,6 +96,19 @@ def reranker() -> str:
     return NO_RERANKER if name.casefold() in ("", NO_RERANKER) else name
 
 
+def served_reranker() -> Remote | None:
+    """Return the server that runs the model of ``reranker``, if it is not on this machine."""
+    base_url = settings.RERANKER_BASE_URL.strip().rstrip("/").removesuffix("/rerank")
+    timeout = settings.MODEL_TIMEOUT_SECONDS or SERVICE_TIMEOUT
+    remote = Remote(base_url=base_url, key=settings.RERANKER_API_KEY, timeout=timeout)
+    return remote if base_url else None
+
+
+def is_served(name: str) -> bool:
+    """Say whether a cross-encoder, of searches or lectures, is at the reranking server."""
+    return name == reranker() != NO_RERANKER and served_reranker() is not None
+
+
 def live_reranker() -> str:
     """Return the name or folder of the cross-encoder for live lectures; ``none`` if disabled."""
     name: str = settings.LIVE_RERANKER.strip()

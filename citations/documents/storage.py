@@ -198,7 +198,7 @@ def extract(source: Source, on_progress: Progress | None = None) -> None:
     ``DocumentBroken``, ``DocumentTooLarge``, ``DocumentWithoutText``, and what
     ``ocr.read_pages`` raises.
     """
-    document = Document.objects.filter(source=source).first()
+    document = None if source.video_id else Document.objects.filter(source=source).first()
     if document and (document.awaits_ocr or document.read_by != document.format.version):
         _Extraction(source, document, on_progress).perform()
 

@@ -46,7 +46,8 @@ def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any)
     with transaction.atomic():
         # Whoever deletes the video locks it first, and would wait for chunks in another order.
         if source.video_id is not None:
-            Video.objects.select_for_update(no_key=True).filter(pk=source.video_id).first()
+            video = Video.objects.select_for_update(no_key=True).filter(pk=source.video_id)
+            list(video.values_list("pk"))
         keep_switch_out()
         existing: dict[str, deque[Chunk]] = defaultdict(deque)
         for chunk in _locked(source):
@@ -59,7 +60,8 @@ def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any)
             for old, draft in zip(unchanged, drafts, strict=True)
         ]
         first = lexical_index.index(source.pk, texts)
-        Chunk.objects.filter(pk__in=[old.pk for rest in existing.values() for old in rest]).delete()
+        if gone := [old.pk for rest in existing.values() for old in rest]:
+            Chunk.objects.filter(pk__in=gone).delete()
         rows = [
             (number, first + number, *(getattr(draft, name) for name in _MOVED[2:]))
             for number, draft in enumerate(drafts)

@@ -20,6 +20,7 @@ from transcripts.core.work.models import RESTARTED
 from transcripts.models import CaptionOrigin, Transcript, Video
 
 AT_ONCE = 500
+_COPIED = ("key", "youtube_id", "title", "channel", "tags", "published_at")
 
 
 class _Stale(NamedTuple):
@@ -38,14 +39,22 @@ class _Stale(NamedTuple):
 
 
 def adopt() -> list[Source]:
-    """Create missing sources and update stale ones; return them. One query if there are none."""
+    """Create missing sources and update stale ones; return them."""
+    keys = update_sources()
+    return list(Source.objects.filter(transcript__in=keys).order_by("pk")) if keys else []
+
+
+def update_sources() -> list[int]:
+    """Create missing sources and update stale ones; return the primary keys of their transcripts.
+    One query if there are none.
+    """
     stale = _stale()
     named = [row for row in stale if not row.language and _name_language(row.transcript)]
     if named:
         stale = _stale()
     if not stale:
         return []
-    videos = Video.objects.defer("description", "languages").in_bulk({row.video for row in stale})
+    videos = Video.objects.only(*_COPIED).in_bulk({row.video for row in stale})
     pairs = [(row, videos[row.video]) for row in stale if row.video in videos]
     missing = [
         Source(**_columns(row, video), state=State.PENDING)
@@ -62,8 +71,7 @@ def adopt() -> list[Source]:
                 Source.objects.filter(pk=pk).update(**_columns(row, video), **pending)
     except IntegrityError:  # a video was deleted meanwhile: the next call finds the rest
         return []
-    keys = [row.transcript for row, _ in pairs]
-    return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
+    return [row.transcript for row, _ in pairs]
 
 
 def _stale() -> list[_Stale]:

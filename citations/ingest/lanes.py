@@ -20,17 +20,17 @@ SHORT_SOURCE: Final = 20_000  # characters: about ten pages, embedded in a few s
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
 WANTED_TIMES_LONGER: Final = 2  # the same of two sources that were both opened
 
-_CONTEXTS_ONLY: Final = Q(state=State.READY)
+_READY: Final = Q(state=State.READY)  # only contexts or some vectors are missing
 _UNWANTED: Final = Q(wanted_at=None)
 
 
 def waiting() -> SourceQuerySet:
     """Return the sources with work that is due, in the order of their turns."""
-    if not conf.uses_context():
-        return in_turn(Source.objects.waiting())
+    incomplete = Q(run_after__isnull=False)  # it lacks vectors or contexts that could not be made
+    if conf.uses_context():
+        incomplete |= contextual.WITHOUT_CONTEXTS
     unfinished = Q(state__in=UNFINISHED)
-    without_contexts = _CONTEXTS_ONLY & contextual.WITHOUT_CONTEXTS
-    return in_turn(Source.objects.due().filter(unfinished | without_contexts))
+    return in_turn(Source.objects.due().filter(unfinished | _READY & incomplete))
 
 
 def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
@@ -38,7 +38,7 @@ def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
     short before long, by turns.
     """
     classes = {
-        "only_contexts": _boolean(_CONTEXTS_ONLY),
+        "is_ready": _boolean(_READY),
         "is_unwanted": _boolean(_UNWANTED),
         "is_long": _boolean(Q(size__gt=SHORT_SOURCE)),
     }
@@ -81,7 +81,7 @@ def next_beside(source: Source | None) -> Source | None:
     others, is_opened = _unfinished(), ~_UNWANTED
     if source is None:
         return _next(others.filter(Q(size__lte=SHORT_SOURCE) | is_opened))
-    if source.state == State.READY:  # only its contexts are missing
+    if source.state == State.READY:
         return _next(others)
     if source.size <= SHORT_SOURCE:
         return None
@@ -93,7 +93,7 @@ def next_beside(source: Source | None) -> Source | None:
 
 
 def _unfinished() -> SourceQuerySet:
-    return waiting().exclude(_CONTEXTS_ONLY)
+    return waiting().exclude(_READY)
 
 
 def _next(sources: SourceQuerySet) -> Source | None:

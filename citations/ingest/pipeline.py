@@ -7,11 +7,12 @@ model. Every step may be killed: the next attempt continues from the stored rows
 
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import transaction
+from django.db.models import Case, When
 from django.db.models.functions import Now
 from numpy.typing import NDArray
 
@@ -67,11 +68,15 @@ ProgressCallback: TypeAlias = Callable[[Source], object]
 
 def index_words(*, most: int = 1_000) -> int:
     """Index the words of new sources whose pages are read, without a model; return how many."""
-    discovery.adopt()
+    discovery.update_sources()
     done = 0
     new = Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")
     new = new.exclude(document__awaits_ocr=True)
-    for source in lanes.in_turn(new)[:most]:
+    keys = list(new.values_list("pk", flat=True)[:2])
+    if len(keys) > 1:  # finding out whose turn it is takes long
+        keys = list(lanes.in_turn(new).values_list("pk", flat=True)[:most])
+    for key in keys:
+        source = Source(pk=key)  # which the attempt reads
         done += _take(source, _Ingest(source).find_by_words, only=(State.PENDING,))
     return done
 
@@ -111,7 +116,8 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
 
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
-    return Source.objects.filter(run_after__gt=Now()).update(run_after=None)
+    at_once = Case(When(state=State.READY, then=Now()))  # only its time says that it waits
+    return Source.objects.filter(run_after__gt=Now()).update(run_after=at_once)
 
 
 def split_and_embed(source: Source) -> None:
@@ -150,7 +156,8 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
 
 
 def _others_like(source: Source) -> SourceQuerySet:
-    return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
+    others = Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
+    return others.filter(contextual.WITHOUT_CONTEXTS) if source.state == State.READY else others
 
 
 @dataclass(slots=True)
@@ -161,6 +168,7 @@ class _Ingest:
     on_progress: ProgressCallback | None = None
     meanwhile: Callable[[], object] | None = None
     contexts: bool = True
+    faults: list[ModelError] = field(default_factory=list)  # of chunks that have no vector
 
     def perform(self) -> None:
         for state in STEPS:
@@ -173,8 +181,8 @@ class _Ingest:
             self.find_by_words()
         elif self.source.state == State.WORDS:
             self.find_by_meaning()
-        elif self.contexts and conf.uses_context():
-            self.add_contexts()
+        else:
+            self.complete()
 
     def find_by_words(self) -> None:
         """Store chunks that end with sentences. A source that has chunks keeps them for now."""
@@ -199,7 +207,30 @@ class _Ingest:
             raise
         self._update_outline()
         self.source.reach(State.READY)
+        self._tell_faults()
+
+    def complete(self) -> None:
+        """Make the vectors that could not be made, then the contexts."""
+        if self.source.run_after and not self.faults:
+            self._embed(quietly=True)
+        lacks_contexts = self.source.contexts_digest != self.source.digest
+        if lacks_contexts and self.contexts and conf.uses_context():
+            self.add_contexts()
+        elif self.source.run_after and not self._tell_faults():
+            self.source.reach(State.READY)
+
+    def _tell_faults(self) -> bool:
+        """Tell of chunks without a vector, which are tried again later; return whether any are."""
+        if self.faults:
+            count, total, first = len(self.faults), self.source.chunk_count, self.faults[0]
+            until = POLICIES[Retry.LATER].next_try(self.source.attempts)
+            hint = "They are found by their words, and tried again later."
+            if until is None:
+                hint = "They are found by their words. Indexing again tries them again."
+            message = f"{count} of {total} passages have no vector: {first.message}"
+            self.source.postpone(until=until, error=ModelServerError(message, hint=hint))
         self._report("")
+        return bool(self.faults)
 
     def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
@@ -219,7 +250,7 @@ class _Ingest:
     def add_contexts(self) -> None:
         """Write a context for each chunk and store it at once; searches continue."""
         llm = registry.llm()
-        if llm is None or self.source.contexts_digest == self.source.digest:
+        if llm is None:
             return
         chunks = {
             chunk.pk: chunk
@@ -260,7 +291,7 @@ class _Ingest:
             return
         Source.objects.filter(pk=self.source.pk).update(contexts_digest=self.source.digest)
         self.source.reach(State.READY)
-        self._report("")
+        self._tell_faults()
 
     def _update_outline(self) -> None:
         if outline_storage.refresh(self.source).is_change:
@@ -317,12 +348,14 @@ class _Ingest:
         embedder = vector_space.embedder_of(space)
         vector_store.copy_equal(space, source=self.source.pk)
         rows = vector_store.missing(space, source=self.source.pk)
-        done = 0
-        for count in vector_store.make(space, embedder, vector_store.in_batches(rows)):
-            done += count
+        done, self.faults = 0, []
+        for batch in vector_store.make(space, embedder, vector_store.in_batches(rows)):
+            done += batch.count
+            self.faults += batch.faults.values()
             if not quietly:
                 self._report("embedding", done, len(rows))
             self._pause()
+        vector_store.count_cut(space, Source.objects.filter(pk=self.source.pk))
 
     def _report(self, step: str, done: int = 0, total: int = 0) -> None:
         self.source.report(step=step, done=done, total=total)

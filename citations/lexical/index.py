@@ -53,7 +53,7 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
     Takes effect when the caller's transaction ends. Raises ``SourceNotFound`` when the source is
     gone.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         rows = Source.objects.select_for_update(no_key=True).filter(pk=source_pk).order_by()
         languages = list(rows.values_list("language", flat=True))
         if not languages:

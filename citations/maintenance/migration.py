@@ -5,8 +5,8 @@ and ingests continue meanwhile. A process that is killed loses no stored vector.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import timedelta
 from time import monotonic
 
@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from citations import conf
 from citations.errors import MigrationConflict
 from citations.evaluation import search_quality
-from citations.models import Chunk, Embedding, EmbeddingSpace, SpaceState, keep_writers_out
+from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, keep_writers_out
 from citations.outline import storage as outline_storage
 from citations.providers import registry
 from citations.vectors import space as vector_space
@@ -137,17 +137,20 @@ def advance(
     return False
 
 
-def switch(space: EmbeddingSpace) -> bool:
-    """Activate a space, excluding writers; return False if it lacks more than one batch."""
+def switch(space: EmbeddingSpace, *, without: Set[int] = frozenset()) -> bool:
+    """Activate a space, excluding writers; return False if it lacks more than one batch.
+
+    The chunks ``without`` a vector, by primary key, are tried again by the ingest of their sources.
+    """
     with transaction.atomic():
         keep_writers_out()
-        missing = vector_store.missing(space, limit=vector_store.BATCH + 1)
+        missing = vector_store.missing(space, limit=vector_store.BATCH + 1 + len(without))
+        missing = [row for row in missing if row.chunk not in without]
         if len(missing) > vector_store.BATCH:
             return False
-        for _ in vector_store.make(
-            space, vector_space.embedder_of(space), [missing] if missing else []
-        ):
-            continue
+        batches = [missing] if missing else []
+        for batch in vector_store.make(space, vector_space.embedder_of(space), batches):
+            without |= batch.faults.keys()
         building = EmbeddingSpace.objects.select_for_update().filter(
             pk=space.pk, state=SpaceState.BUILDING
         )
@@ -156,6 +159,8 @@ def switch(space: EmbeddingSpace) -> bool:
         overrules = vector_space.overruled_by(space)
         EmbeddingSpace.objects.filter(state=SpaceState.ACTIVE).update(state=SpaceState.RETIRED)
         total = Chunk.objects.count()
+        Source.objects.filter(chunks__in=without, run_after=None).update(run_after=Now())
+        vector_store.count_cut(space, Source.objects.all())
         building.update(
             state=SpaceState.ACTIVE,
             activated_at=Now(),
@@ -218,6 +223,7 @@ class _Build:
     on_progress: OnProgress | None
     meanwhile: Callable[[], object] | None
     deadline: float | None
+    without: set[int] = field(default_factory=set)  # chunks that the model does not take
 
     def run(self) -> bool:
         """Embed, index, check and switch; repeat while ingests add chunks."""
@@ -234,7 +240,7 @@ class _Build:
                     hint="To switch anyway, run kb db migrate-embeddings without --guarded. "
                     "To cancel, run kb db migrate-embeddings --cancel",
                 )
-            if switch(self.space):
+            if switch(self.space, without=self.without):
                 self.space.refresh_from_db()
                 if self.on_progress:
                     self.on_progress(self.space)
@@ -249,10 +255,11 @@ class _Build:
     def _embed(self) -> None:
         missing, total = vector_store.count_wanted(self.space), Chunk.objects.count()
         self._report(total - missing, total)
-        for count in vector_store.make(
+        for batch in vector_store.make(
             self.space, vector_space.embedder_of(self.space), self._batches()
         ):
-            self._report(min(total, self.space.done + count), total)
+            self.without |= batch.faults.keys()
+            self._report(min(total, self.space.done + batch.count), total)
             if self.meanwhile:
                 self.meanwhile()
 

@@ -151,12 +151,14 @@ class Embedding(models.Model):
     source = models.ForeignKey(Source, models.CASCADE, related_name="+", db_index=False)
     digest = models.BinaryField(max_length=32)
     vector = HalfVectorField()
+    is_cut = models.BooleanField(db_default=False, help_text="It is of the text's beginning.")
 
     class Meta:
         constraints = (UniqueConstraint(fields=("chunk", "space"), name="embedding_once"),)
         indexes = (
             Index(fields=("source", "space"), name="embedding_of_source"),
             Index(fields=("space", "digest"), name="embedding_of_text"),
+            Index(fields=("space", "source"), condition=Q(is_cut=True), name="embedding_cut"),
         )
 
     def __str__(self) -> str:

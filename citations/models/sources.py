@@ -150,6 +150,9 @@ class Source(Deletable, QueuedWork):
         help_text="When somebody opened it or put it first, until it has its index and its guide.",
     )
     chunk_count = models.PositiveIntegerField(default=0)
+    cut_count = models.PositiveIntegerField(
+        default=0, help_text="Chunks that were cut to fit the embedding model."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
     refreshed_at = models.DateTimeField(
@@ -212,6 +215,19 @@ class Source(Deletable, QueuedWork):
     def shown_kind(self) -> str:
         """The kind that pages show; fetch its ``video__media`` with it."""
         return shown_kind(self.kind, self.video.player if self.video else Player.NONE)
+
+    @property
+    def cut_note(self) -> str:
+        """What is to be known of texts that the embedding model does not take whole."""
+        count, cut = self.chunk_count, self.cut_count
+        note = f"{cut} of {count} passages were cut to fit the embedding model."
+        return note if cut else ""
+
+    @property
+    def note(self) -> str:
+        """What is to be known of how it was read and embedded; fetch its ``document`` with it."""
+        document = getattr(self, "document", None)
+        return " ".join(filter(None, (document and document.note, self.cut_note)))
 
     @property
     def path(self) -> str:

@@ -3,15 +3,17 @@
 import hashlib
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.encoders import TextEncoder, TorchEncoder
 from citations.providers.openvino_graph import UnknownArchitecture
@@ -21,6 +23,15 @@ Vector: TypeAlias = NDArray[np.float32]
 Vectors: TypeAlias = NDArray[np.float32]
 QUERIES_KEPT: Final = 256
 logger = logging.getLogger(__name__)
+
+
+class DocumentVectors(np.ndarray[tuple[int, int], np.dtype[np.float32]]):
+    """The vectors of documents without those of ``faults``, whose keys are the documents' indexes;
+    the documents of ``cut`` were shortened.
+    """
+
+    faults: Mapping[int, ModelError] = MappingProxyType({})
+    cut: Set[int] = frozenset()
 
 
 class Embedder(Protocol):
@@ -37,7 +48,9 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of documents, shape (n, dimensions). Raises ``ModelError``."""
+        """Return the vectors of documents, shape (n, dimensions), as ``DocumentVectors`` where some
+        may have none. Raises ``ModelError``.
+        """
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a query, shape (dimensions,). Raises ``ModelError``."""

@@ -1,9 +1,8 @@
 """Embedding models of Voyage AI, of OpenAI and compatible servers, and of Ollama."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -13,9 +12,16 @@ from pydantic import BaseModel
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelServerError
+from citations.providers.embedding import DocumentVectors
+from citations.providers.embedding_replies import EmbeddingReply, vector_of
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
-from transcripts.core.sanitize import clean
+from citations.providers.text_requests import (
+    RequestLimits,
+    SentTexts,
+    TextRequests,
+    raise_inner_error,
+)
 from transcripts.core.stages import timed
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -53,15 +59,6 @@ _FACTS: Final = {
         "all-minilm": EmbeddingModelFacts(dimensions=384),
     },
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLimits:
-    """Most texts and bytes of a request, and most bytes of a text. A token has at least a byte."""
-
-    texts: int
-    together: int
-    each: int
 
 
 _LIMITS: Final = {
@@ -103,19 +100,6 @@ def ollama_models() -> dict[str, int]:
     return {tag.name.removesuffix(":latest"): tag.size for tag in answer.models}
 
 
-class _Vector(BaseModel):
-    embedding: list[float]
-    index: int
-
-
-class _Listed(BaseModel):
-    data: list[_Vector]
-
-
-class _Embeddings(BaseModel):
-    embeddings: list[list[float]]
-
-
 class _Tag(BaseModel):
     name: str
     size: int = 0
@@ -125,26 +109,40 @@ class _Tags(BaseModel):
     models: list[_Tag]
 
 
-class HostedEmbedder(ABC):
+class HostedEmbedder:
     """An embedding model behind an API, with vectors of length 1. Thread safe.
 
     Raises ``ModelServerError`` without usable vectors, ``ModelRefused`` if the server refuses, and
     ``ModelMissing`` if Ollama lacks the model.
     """
 
+    path = "/embeddings"
+    length_name = "dimensions"  # the field for a length of vectors that is not the model's own
+
     def __init__(self, provider: str, model: str, dimensions: int) -> None:
         self.provider, self.model, self.dimensions = provider, model, dimensions
         self._facts = _facts(provider, model) or EmbeddingModelFacts(dimensions=dimensions)
-        self._limits = _LIMITS[provider]
         self._server = _server(provider)
+        self._requests = TextRequests[NDArray[np.float64]](
+            _LIMITS[provider],
+            optional=self._options("document"),
+            unusable=self._invalid("gave a vector of zero or infinite length"),
+        )
         self._query = lru_cache(_QUERIES_KEPT)(self._embed_query)
 
     def __repr__(self) -> str:
         return f"<{self.provider}:{self.model}>"
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of ``texts``, float32 (n, dimensions). Truncates long texts."""
-        return self._embed_all([self._facts.document + text for text in texts], "document", 0)
+    def embed_documents(self, texts: Sequence[str]) -> DocumentVectors:
+        """Return the vectors of ``texts``, float32 (n, dimensions), but for those that the server
+        does not take. Truncates long texts.
+        """
+        send = partial(self._send, "document")
+        prefixed = [self._facts.document + text for text in texts]
+        sent = self._requests.send(prefixed, send, partly=True)
+        vectors = self._stacked(sent).view(DocumentVectors)
+        vectors.faults, vectors.cut = sent.faults, sent.cut
+        return vectors
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query, float32 (dimensions,), read-only and cached."""
@@ -152,52 +150,45 @@ class HostedEmbedder(ABC):
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of queries, float32 (n, dimensions), with one retry only."""
-        return self._embed_all([self._facts.query + text for text in texts], "query", _QUERY_TRIES)
+        send = partial(self._send, "query")
+        prefixed = [self._facts.query + text for text in texts]
+        return self._stacked(self._requests.send(prefixed, send, tries=_QUERY_TRIES))
 
     def _embed_query(self, text: str) -> Vectors:
         vector: Vectors = self.embed_queries([text])[0]
         vector.setflags(write=False)
         return vector
 
-    def _embed_all(self, texts: Sequence[str], kind: str, tries: int) -> Vectors:
-        truncated = [_truncated(text, self._limits.each) for text in texts]
-        parts = [
-            self._timed_request(batch, kind, tries) for batch in _batches(truncated, self._limits)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
+    def _stacked(self, sent: SentTexts[NDArray[np.float64]]) -> Vectors:
+        rows = [sent.values[index] for index in sorted(sent.values)]
+        return np.asarray(rows, np.float32).reshape(len(rows), self.dimensions)
 
-    def _timed_request(self, texts: list[str], kind: str, tries: int) -> Vectors:
+    def _send(
+        self, kind: str, texts: list[str], omitted: frozenset[str], tries: int
+    ) -> list[NDArray[np.float64] | None]:
+        """Send texts. Raises ``ModelServerError`` for a wrong number of vectors or values."""
+        options = {k: value for k, value in self._options(kind).items() if k not in omitted}
+        body = {"model": self.model, "input": texts, **options}
         with timed("model", f"{self.provider}:{self.model}"):
-            return self._checked(self._request(texts, kind, tries), len(texts))
-
-    @abstractmethod
-    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]: ...
-
-    def _body(self, texts: list[str], dimensions: str, **options: Any) -> dict[str, Any]:
-        """Return a request; ``dimensions`` names the field for a length that is not the default."""
-        is_default = self.dimensions == self._facts.dimensions
-        length = {} if is_default else {dimensions: self.dimensions}
-        return {"model": self.model, "input": texts, **options, **length}
-
-    def _listed(self, body: dict[str, Any], tries: int) -> list[list[float]]:
-        answer = self._server.post("/embeddings", body, _Listed, tries=tries)
-        ordered = sorted(answer.data, key=lambda vector: vector.index)
-        if [vector.index for vector in ordered] != list(range(len(ordered))):
+            reply = self._post(body, tries)
+        raise_inner_error(reply.error, self._server.names.server)
+        rows = reply.rows
+        if rows is None:
             raise self._invalid("does not number its vectors")
-        return [vector.embedding for vector in ordered]
+        if len(rows) != len(texts):
+            raise self._invalid(f"gave {len(rows)} vectors for {len(texts)} texts")
+        try:
+            return [vector_of(row, self.dimensions) for row in rows]
+        except ValueError as error:
+            raise self._invalid(str(error)) from None
 
-    def _checked(self, rows: list[list[float]], count: int) -> Vectors:
-        """Return unit vectors. Raises ``ModelServerError`` for a wrong number or wrong values."""
-        if len(rows) != count:
-            raise self._invalid(f"gave {len(rows)} vectors for {count} texts")
-        if other := {len(row) for row in rows} - {self.dimensions}:
-            raise self._invalid(f"gives vectors of {other.pop()} numbers, not {self.dimensions}")
-        vectors = np.asarray(rows, np.float64)
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.isfinite(norms).all() or not norms.all():
-            raise self._invalid("gave a vector of zero or infinite length")
-        unit: Vectors = (vectors / norms).astype(np.float32)
-        return unit
+    def _post(self, body: dict[str, Any], tries: int) -> EmbeddingReply:
+        return self._server.post(self.path, body, EmbeddingReply, tries=tries)
+
+    def _options(self, kind: str) -> dict[str, Any]:
+        """Return the fields that some servers do not know, of a request for texts of a kind."""
+        is_default = self.dimensions == self._facts.dimensions
+        return {} if is_default else {self.length_name: self.dimensions}
 
     def _invalid(self, fault: str) -> ModelServerError:
         return ModelServerError(
@@ -207,42 +198,29 @@ class HostedEmbedder(ABC):
 
 
 class VoyageEmbedder(HostedEmbedder):
-    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
-        options = {"input_type": kind, "truncation": True, "output_dtype": "float"}
-        return self._listed(self._body(texts, "output_dimension", **options), tries)
+    length_name = "output_dimension"
+
+    def _options(self, kind: str) -> dict[str, Any]:
+        own = {"input_type": kind, "truncation": True, "output_dtype": "float"}
+        return {**own, **super()._options(kind)}
 
 
 class OpenAiEmbedder(HostedEmbedder):
     """A model of OpenAI, or of a compatible server."""
 
-    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
-        return self._listed(self._body(texts, "dimensions", encoding_format="float"), tries)
+    def _options(self, kind: str) -> dict[str, Any]:
+        return {"encoding_format": "float", **super()._options(kind)}
 
 
 class OllamaEmbedder(HostedEmbedder):
-    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
-        try:
-            return self._embed(texts, tries)
-        except Refusal as refusal:
-            if refusal.status != 400 or "length" not in refusal.reason:
-                raise
-        # One by one: how a text is truncated must not depend on its neighbours.
-        return [self._embed_truncated(text, tries) for text in texts]
+    path = "/api/embed"
 
-    def _embed_truncated(self, text: str, tries: int) -> list[float]:
-        """Halve a text until the model takes it; only some versions of Ollama truncate."""
-        while True:
-            try:
-                return next(iter(self._embed([text], tries)), [])
-            except Refusal as refusal:
-                if refusal.status != 400 or "length" not in refusal.reason or len(text) < 2:
-                    raise
-                text = text[: len(text) // 2]
+    def _options(self, kind: str) -> dict[str, Any]:
+        return {"truncate": True, **super()._options(kind)}
 
-    def _embed(self, texts: list[str], tries: int) -> list[list[float]]:
-        body = self._body(texts, "dimensions", truncate=True)
+    def _post(self, body: dict[str, Any], tries: int) -> EmbeddingReply:
         try:
-            return self._server.post("/api/embed", body, _Embeddings, tries=tries).embeddings
+            return super()._post(body, tries)
         except Refusal as refusal:
             is_missing = refusal.status == 404 and refusal.reason
             raise (ollama_model_missing(self.model) if is_missing else refusal) from None
@@ -276,22 +254,3 @@ def _server(provider: str) -> ModelServer:
             hint=f"Set {names.key}, or choose another EMBEDDING_PROVIDER.",
         )
     return ModelServer(names, remote)
-
-
-def _truncated(text: str, limit: int) -> str:
-    """Truncate a text to ``limit`` bytes; "." if it is empty, as servers refuse that."""
-    return clean(text, limit).encode()[:limit].decode(errors="ignore") or "."
-
-
-def _batches(texts: list[str], limits: RequestLimits) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        length = len(text.encode())
-        if batch and (len(batch) == limits.texts or size + length > limits.together):
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += length
-    if batch:
-        yield batch

@@ -31,7 +31,14 @@ from tenacity import (
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
-from citations.providers.server_errors import Refusal, ServerNames, parse_error, quoted, retry_after
+from citations.providers.server_errors import (
+    Refusal,
+    ServerFailure,
+    ServerNames,
+    parse_error,
+    quoted,
+    retry_after,
+)
 
 MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
@@ -240,7 +247,9 @@ class ModelServer:
                 hint="Wait a little; the service's website shows the limits of the key.",
             )
         else:
-            error = self._error(f"has a problem ({status}){quoted(message)}")
+            fault = f"{self.names.server} has a problem ({status}){quoted(message)}"
+            hint = "Try again later."
+            error = ServerFailure(fault, hint=hint, status=status, reason=message)
         return _TransientError(error, after=retry_after(response.headers.get("retry-after", "")))
 
     def _refusal(self, status: int, message: str) -> Refusal:

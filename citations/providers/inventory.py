@@ -13,6 +13,7 @@ from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 EMBEDDING, CHUNKING, RERANKING = "embedding", "chunking", "reranking"  # uses
 LECTURES, LANGUAGE = "live lectures", "language model"
 OLLAMA: Final = "ollama"
+SERVED: Final = "server"  # of rerankers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +40,14 @@ class ModelEntry:
 def configured_models() -> list[ModelEntry]:
     """Return each model of the settings once. Sends requests only to Ollama."""
     models: dict[str, list[str]] = {}
-    for use, model in _local_uses():
+    for use, model in _uses():
         models.setdefault(model, []).append(use)
-    entries = [_local(model, tuple(uses)) for model, uses in models.items()]
+    entries = [
+        ModelEntry(model=model, provider=SERVED, uses=tuple(uses))
+        if conf.is_served(model)
+        else _local(model, tuple(uses))
+        for model, uses in models.items()
+    ]
     if conf.embedding().provider not in LOCAL:
         entries.append(_embedding(conf.embedding()))
     if conf.llm().provider != conf.NO_LLM:
@@ -63,10 +69,10 @@ def models_to_fetch(names: Sequence[str]) -> list[str]:
 def _resolve(name: str) -> str:
     if name.casefold() in LOCAL:
         return LOCAL[name.casefold()].model
-    if name.casefold() == "reranker" and conf.reranker() != conf.NO_RERANKER:
-        return conf.reranker()
-    if name.casefold() == "live-reranker" and conf.live_reranker() != conf.NO_RERANKER:
-        return conf.live_reranker()
+    rerankers = {"reranker": conf.reranker(), "live-reranker": conf.live_reranker()}
+    model = rerankers.get(name.casefold(), conf.NO_RERANKER)
+    if model != conf.NO_RERANKER and not conf.is_served(model):
+        return model
     if name.count("/") == 1 and not name.startswith(("/", ".", "~")):
         return name
     raise InvalidInput(
@@ -76,7 +82,7 @@ def _resolve(name: str) -> str:
     )
 
 
-def _local_uses() -> Iterator[tuple[str, str]]:
+def _uses() -> Iterator[tuple[str, str]]:
     choice = conf.embedding()
     if choice.provider in LOCAL:
         yield EMBEDDING, choice.model or LOCAL[choice.provider].model

@@ -14,6 +14,7 @@ from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEm
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
+from citations.providers.reranking_services import ServedReranker
 from citations.providers.topic_gate import Head
 from transcripts.core.installation import install_command
 
@@ -176,7 +177,7 @@ def _warm_live_encoder() -> None:
 
 def _warm_rerankers() -> None:
     for name, load in ((conf.reranker(), reranker), (conf.live_reranker(), live_reranker)):
-        if _is_here(name) and (model := load()):
+        if not conf.is_served(name) and _is_here(name) and (model := load()):
             model.score("warm", ["warm"])
 
 
@@ -196,9 +197,13 @@ def _make(provider: str, model: str, dimensions: int) -> Embedder:
 
 
 def _cross_encoder(name: str) -> Reranker | None:
+    remote = conf.served_reranker() if conf.is_served(name) else None
+
     def load() -> Reranker | None:
         try:
-            return CrossEncoderReranker(name)
+            return ServedReranker(name, remote) if remote else CrossEncoderReranker(name)
+        except InvalidProvider as error:
+            return BrokenReranker(name, ModelError(error.message, hint=error.hint))
         except ModelMissing:
             return None
         except ModelError as error:
@@ -206,7 +211,7 @@ def _cross_encoder(name: str) -> Reranker | None:
 
     model: Reranker | None = None
     if name != conf.NO_RERANKER:
-        model = _models.get(("cross-encoder", name), load)
+        model = _models.get(("cross-encoder", name, remote), load)
     return model
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from citations.errors import ModelMissing, ModelRefused
+from citations.errors import ModelMissing, ModelRefused, ModelServerError
 from transcripts.core.sanitize import clean
 
 
@@ -17,6 +17,15 @@ class Refusal(ModelRefused):
     def __init__(
         self, message: str, *, hint: str | None = None, status: int = 0, reason: str = ""
     ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.reason = reason
+
+
+class ServerFailure(ModelServerError):
+    """A failure with the HTTP ``status`` and the server's ``reason``, which may be the content."""
+
+    def __init__(self, message: str, *, hint: str, status: int, reason: str) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.reason = reason

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from citations.formats import VIDEO
 from citations.models import Page, Source
 from citations.text.blocks import Block
 from transcripts.captions import from_json
+from transcripts.models import Transcript
 from transcripts.text.cues import Cue, Word
 
 MAX_HEADING = 300  # characters of a heading or a chapter's title
@@ -15,6 +17,10 @@ _WORD_DISTANCE = 40  # characters at most between two timed words
 
 def read(source: Source) -> list[Block]:
     """Return the blocks of a source in order, none if its text is missing."""
+    if source.kind == VIDEO and source.transcript_id:
+        text = Transcript.objects.filter(pk=source.transcript_id)
+        columns = text.values_list("cues", "word_times", "video__chapters")
+        return next((_of_cues(*row) for row in columns), [])
     return next(blocks for _, blocks in read_each([source]))
 
 
@@ -26,7 +32,9 @@ def read_each(sources: Iterable[Source]) -> Iterator[tuple[Source, list[Block]]]
     documents = {}
     for source in sources:
         if source.kind == VIDEO:
-            yield source, _of_recording(source)
+            text = source.transcript
+            blocks = _of_cues(text.cues, text.word_times, text.video.chapters) if text else []
+            yield source, blocks
         else:
             documents[source.pk] = source
     if not documents:
@@ -37,12 +45,8 @@ def read_each(sources: Iterable[Source]) -> Iterator[tuple[Source, list[Block]]]
     yield from ((source, []) for source in documents.values())
 
 
-def _of_recording(source: Source) -> list[Block]:
-    transcript = source.transcript
-    if transcript is None:
-        return []
-    cues = from_json(transcript.cues, word_times=transcript.word_times or None)
-    return list(cue_blocks(cues, transcript.video.chapters))
+def _of_cues(cues: Any, word_times: Any, chapters: Any) -> list[Block]:
+    return list(cue_blocks(from_json(cues, word_times=word_times or None), chapters))
 
 
 def cue_blocks(

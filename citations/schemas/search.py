@@ -206,9 +206,7 @@ class SourceOut(Shape):
     )
     characters: Count
     note: str = Field(
-        "",
-        validation_alias=AliasPath("document", "note"),
-        description="What is to be known of how a document was read, such as by OCR.",
+        "", description="What is to be known of how it was read and embedded, such as by OCR."
     )
     unread_pages: list[int] = Field(
         [],

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from contextlib import closing
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
 from citations.providers.llm import Llm
+from citations.providers.pauses import Pause
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
 from transcripts.core.errors import KnowledgeBaseError
@@ -28,7 +29,6 @@ from transcripts.core.stages import finish
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,
 EMBED_SECONDS = 20.0  # and for a vector
-HYDE_PAUSES = (30.0, 1_800.0)  # seconds without asking after a late answer: at first, and at most
 HYDE_AT_ONCE = 8  # requests to the language model; beyond them a search does without
 HYPOTHESIS_TOKENS = 300
 MAX_HYPOTHESIS = 1_500  # characters
@@ -131,34 +131,6 @@ class _Timed(NamedTuple, Generic[T]):
 class _Expansion(NamedTuple):
     hypothesis: str = ""
     note: str = ""
-
-
-class Pause:
-    """The time in which the language model of this process is not asked, as it was too slow.
-
-    It doubles each time that the model is too slow again: one may have been loading, another never
-    is fast enough.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._length = 0.0
-        self._end = 0.0
-
-    def begin(self) -> None:
-        """Begin it, unless another search that waited for the same model did."""
-        shortest, longest = HYDE_PAUSES
-        with self._lock:
-            if not self.lasts:
-                self._length = min(max(2 * self._length, shortest), longest)
-                self._end = monotonic() + self._length
-
-    def end(self) -> None:
-        self._length = self._end = 0.0
-
-    @property
-    def lasts(self) -> bool:
-        return monotonic() < self._end
 
 
 pause = Pause()

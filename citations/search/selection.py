@@ -25,7 +25,9 @@ class RankedHit(NamedTuple):
     @property
     def formula(self) -> str:
         if self.rerank_score is not None:
-            return f"{self.score:.4f} = the cross-encoder's score"
+            name = conf.reranker()
+            reader = f"{name} at its server" if conf.is_served(name) else "the cross-encoder"
+            return f"{self.score:.4f} = the score of {reader}"
         if self.least is not None:
             lowest = f"{self.least:.4f} (the lowest re-ranked score)"
             return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"

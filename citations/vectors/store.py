@@ -1,16 +1,27 @@
 """Create and store the missing vectors of a space, batch by batch."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from citations.models import Embedding, EmbeddingSpace, SpaceState, indexed_text, keep_switch_out
-from citations.providers.embedding import Embedder
+from citations.errors import ModelError
+from citations.models import (
+    Embedding,
+    EmbeddingSpace,
+    SourceQuerySet,
+    SpaceState,
+    indexed_text,
+    keep_switch_out,
+)
+from citations.providers.embedding import DocumentVectors, Embedder
 from citations.vectors.space import INDEXED_FROM, indexed_expression
 from transcripts.core import locks
 from transcripts.core.locks import Lock
@@ -31,6 +42,14 @@ class MissingEmbedding(NamedTuple):
     source: int
     digest: bytes
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """How many chunks of a batch have got vectors, and why others have none, by primary key."""
+
+    count: int
+    faults: dict[int, ModelError]
 
 
 class SpaceGone(Exception):
@@ -63,6 +82,14 @@ def count_wanted(space: EmbeddingSpace) -> int:
         return int(cursor.fetchone()[0])
 
 
+def count_cut(space: EmbeddingSpace, sources: SourceQuerySet) -> None:
+    """Count the chunks of sources of which the model has read the beginning alone."""
+    cut = Embedding.objects.filter(space=space, is_cut=True)
+    own = cut.filter(source=OuterRef("pk")).order_by().values("source").annotate(Count("pk"))
+    changed = sources.filter(Q(cut_count__gt=0) | Q(pk__in=cut.values("source")))
+    changed.update(cut_count=Coalesce(Subquery(own.values("pk__count")), 0))
+
+
 def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
     """Copy the vectors of equal texts within the space to chunks of a source; return how many."""
     with transaction.atomic():
@@ -74,27 +101,50 @@ def copy_equal(space: EmbeddingSpace, *, source: int) -> int:
 
 def make(
     space: EmbeddingSpace, embedder: Embedder, batches: Iterable[Sequence[MissingEmbedding]]
-) -> Iterator[int]:
-    """Embed and store batches; yield how many chunks of each are stored. The next batch is embedded
-    meanwhile.
+) -> Iterator[StoredBatch]:
+    """Embed and store batches; yield what is stored of each. The next batch is embedded meanwhile.
 
     Raises what the embedder raises, and ``SpaceGone``; earlier batches stay stored.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
-        ready: tuple[Sequence[MissingEmbedding], list[int], Future[NDArray[Any]]] | None = None
+        ready: tuple[Sequence[MissingEmbedding], list[str], Future[NDArray[Any]]] | None = None
         for batch in batches:
-            texts: dict[str, int] = {}
-            indexes = [texts.setdefault(chunk.text, len(texts)) for chunk in batch]
-            pending = executor.submit(embedder.embed_documents, list(texts))
+            texts = list(dict.fromkeys(chunk.text for chunk in batch))
+            pending = executor.submit(embedder.embed_documents, texts)
             if ready is not None:
-                yield store(space, ready[0], ready[2].result()[ready[1]])
-            ready = batch, indexes, pending
+                yield _stored(space, ready[0], ready[1], ready[2].result())
+            ready = batch, texts, pending
         if ready is not None:
-            yield store(space, ready[0], ready[2].result()[ready[1]])
+            yield _stored(space, ready[0], ready[1], ready[2].result())
 
 
-def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: NDArray[Any]) -> int:
-    """Store the vectors of chunks, except deleted ones; return how many. Raises ``SpaceGone``."""
+def _stored(
+    space: EmbeddingSpace,
+    batch: Sequence[MissingEmbedding],
+    texts: Sequence[str],
+    vectors: NDArray[Any],
+) -> StoredBatch:
+    """Store the vectors of a batch's texts; ``DocumentVectors`` may lack some."""
+    made = vectors if isinstance(vectors, DocumentVectors) else vectors.view(DocumentVectors)
+    faults = {texts[index]: error for index, error in made.faults.items()}
+    rows = {text: row for row, text in enumerate(text for text in texts if text not in faults)}
+    chunks = [chunk for chunk in batch if chunk.text in rows]
+    cut = {texts[index] for index in made.cut}
+    count = store(space, chunks, vectors[[rows[chunk.text] for chunk in chunks]], cut=cut)
+    return StoredBatch(count, {row.chunk: faults[row.text] for row in batch if row.text in faults})
+
+
+def store(
+    space: EmbeddingSpace,
+    chunks: Sequence[MissingEmbedding],
+    vectors: NDArray[Any],
+    *,
+    cut: Set[str] = frozenset(),
+) -> int:
+    """Store the vectors of chunks, except deleted ones; return how many. Some texts were ``cut``.
+
+    Raises ``SpaceGone``.
+    """
     with transaction.atomic():
         _stay(space)
         with connection.cursor() as cursor:
@@ -110,6 +160,7 @@ def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: ND
                 source_id=chunk.source,
                 digest=chunk.digest,
                 vector=HalfVector(vector),
+                is_cut=chunk.text in cut,
             )
             for chunk, vector in zip(chunks, vectors, strict=True)
             if chunk.chunk in living
@@ -118,7 +169,7 @@ def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: ND
             rows,
             update_conflicts=True,
             unique_fields=["chunk", "space"],
-            update_fields=["digest", "vector"],
+            update_fields=["digest", "vector", "is_cut"],
         )
         return len(rows)
 
@@ -142,15 +193,15 @@ _LACKING = """
     )
 """
 _COPY = f"""
-    INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector)
-    SELECT c.id, %(space)s, c.source_id, c.digest, known.vector FROM citations_chunk c
+    INSERT INTO citations_embedding (chunk_id, space_id, source_id, digest, vector, is_cut)
+    SELECT c.id, %(space)s, c.source_id, c.digest, known.vector, known.is_cut FROM citations_chunk c
     CROSS JOIN LATERAL (
-        SELECT vector FROM citations_embedding e
+        SELECT vector, is_cut FROM citations_embedding e
         WHERE e.space_id = %(space)s AND e.digest = c.digest LIMIT 1
     ) known
     WHERE {_LACKING} ORDER BY c.id FOR KEY SHARE OF c
     ON CONFLICT (chunk_id, space_id)
-        DO UPDATE SET digest = excluded.digest, vector = excluded.vector
+        DO UPDATE SET digest = excluded.digest, vector = excluded.vector, is_cut = excluded.is_cut
 """
 
 

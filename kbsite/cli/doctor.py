@@ -18,6 +18,7 @@ from citations.documents import storage as document_storage
 from citations.library import sources
 from citations.models import Source
 from citations.providers import registry
+from citations.providers.reranking import Reranker
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, boot, celery, health
@@ -161,12 +162,16 @@ def _languages() -> Result:
 
 
 def _reranker(
-    setting: str, configured: Callable[[], str], find: Callable[[], object | None], without: str
+    setting: str, configured: Callable[[], str], find: Callable[[], Reranker | None], without: str
 ) -> Result:
     name = configured()
     if name == conf.NO_RERANKER:
         return None, "switched off", f"{setting} names one; without it, {without}."
-    if find() is None:
+    reranker = find()
+    if conf.is_served(name) and reranker:
+        reranker.score("test", ["test"])  # raises if the server cannot be used
+        return True, f"{name} at its server", ""
+    if reranker is None:
         hint = f"`kb models fetch` gets it; {setting}=none turns it off."
         return None, f"{name} is not installed", hint
     return True, name, ""

@@ -237,4 +237,6 @@ def _print_sources(page: SourcePage) -> None:
     for source in page.sources:
         if source.error:
             note(f"{source.title}: {source.error} {source.hint}".rstrip(), "yellow")
+        if source.cut_note:
+            note(f"{source.title}: {source.cut_note}", "yellow")
     note_next_page(page.total, page.next)

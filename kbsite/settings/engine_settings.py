@@ -117,8 +117,15 @@ MODEL_IDLE_SECONDS = option(
 RERANKER = option(
     "RERANKER",
     "cross-encoder/ms-marco-MiniLM-L-12-v2",
-    "Cross-encoder that ranks the best candidates, if it is on this machine; none: off.",
+    "Cross-encoder that ranks the best candidates, if it is on this machine or at "
+    "RERANKER_BASE_URL; none: off.",
 )
+RERANKER_BASE_URL = option(
+    "RERANKER_BASE_URL",
+    "",
+    "Address of a server that runs RERANKER and answers /rerank; empty: this machine runs it.",
+)
+RERANKER_API_KEY = option("RERANKER_API_KEY", "", "Key of the reranking server.", secret=True)
 RERANK_CANDIDATES = option(
     "RERANK_CANDIDATES", 50, "Candidates that the cross-encoder ranks.", least=1, most=200
 )
@@ -222,7 +229,8 @@ LIVE_KEYWORDS = option(
 LIVE_RERANKER = option(
     "LIVE_RERANKER",
     "cross-encoder/ms-marco-TinyBERT-L-2-v2",
-    "Cross-encoder for lectures, if it is on this machine; none: off.",
+    "Cross-encoder for lectures, if it is on this machine, or the same as RERANKER at its server; "
+    "none: off.",
 )
 
 # YouTube

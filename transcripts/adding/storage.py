@@ -248,8 +248,8 @@ def _with_same_text(stored: StoredTranscript) -> Video | None:
     """Return the first other recording of the collection that has these cues."""
     same = Transcript.objects.with_text(stored.transcript.digest)
     same = same.filter(video__collection=stored.video.collection_id, video__deletion=None)
-    first = same.exclude(video=stored.video).order_by("pk").select_related("video").first()
-    return first.video if first else None
+    first = same.exclude(video=stored.video).order_by("pk").values_list("video", flat=True).first()
+    return Video.objects.filter(pk=first).first() if first else None
 
 
 def _store(
@@ -265,13 +265,14 @@ def _store(
     is_trusted: bool = True,
 ) -> StoredTranscript:
     language = clean(language, 35)
-    with transaction.atomic():
-        video = _store_video(collection, metadata, duration=cues[-1].end)
+    with transaction.atomic(savepoint=False):
+        video, is_new = _store_video(collection, metadata, duration=cues[-1].end)
         if not language and "language" in video.edited:
             corrected = video.transcripts.filter(origin=origin).values_list("language", flat=True)
             language = corrected.first() or ""
         light = Transcript.objects.light().select_related("raw")
-        old = light.filter(video=video, language=language, origin=origin).first()
+        same = light.filter(video=video, language=language, origin=origin)
+        old = None if is_new else same.first()
         if old is not None:
             is_file = old.origin in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO)
             is_other = is_file and hasattr(old, "raw") and old.raw.name != raw_name
@@ -286,8 +287,12 @@ def _store(
     return StoredTranscript(video=video, transcript=transcript, change=change)
 
 
-def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -> Video:
-    """Store the recording. What a person wrote is kept; tags that it is added with join theirs."""
+def _store_video(
+    collection: Collection, metadata: Metadata, *, duration: int
+) -> tuple[Video, bool]:
+    """Store the recording; return whether it is new, too. What a person wrote is kept; tags that it
+    is added with join theirs.
+    """
     values = metadata.columns
     values["duration"] = max(duration, values.get("duration", 0))
     # A file may be called by the id of its video, whose hyphens are part of it.
@@ -298,7 +303,7 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
         collection=collection, key=metadata.key, defaults=about_new
     )
     if is_new:
-        return video
+        return video, True
     values["duration"] = max(values["duration"], video.duration)
     if "tags" in values and "tags" in video.edited:
         values["tags"] = clean_tags([*video.tags, *values["tags"]])
@@ -311,7 +316,7 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
         for name, value in new.items():
             setattr(video, name, value)
         video.save(update_fields=[*new, "updated_at"])
-    return video
+    return video, False
 
 
 def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue]) -> None:

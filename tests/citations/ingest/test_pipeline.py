@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Length
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -24,12 +25,15 @@ from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
+from citations.schemas.search import SourceOut
 from citations.text import chunking
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.connections import another_connection
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_video
+from tests.model_standin import ModelStandIn
+from tests.text_server import LENGTH, TextServer
 from transcripts.core.errors import Retry
 from transcripts.core.locks import Lock
 from transcripts.core.scope import Scope
@@ -412,6 +416,88 @@ def test_a_model_server_in_trouble_is_asked_ever_more_rarely(
     assert state_of(other) == (State.WORDS, "")
     assert not lanes.waiting().exists(), "the others wait a moment too"
     assert by_words(scope, "backpropagation")
+
+
+@pytest.fixture
+def text_server(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, model_server: ModelStandIn
+) -> Iterator[TextServer]:
+    """An embedding server of one's own, which the settings name."""
+    monkeypatch.setattr(registry, "boundary_embedder", lambda: None)
+    with TextServer() as server:
+        settings.OPENAI_BASE_URL = f"{server.url}/v1"
+        settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "openai", "own"
+        settings.EMBEDDING_DIMENSIONS = LENGTH
+        yield server
+
+
+def test_a_passage_that_the_model_does_not_take_leaves_the_others_their_vectors(
+    collection: Collection, scope: Scope, text_server: TextServer
+) -> None:
+    text_server.refuse = lambda body: (
+        (500, {"error": "unsupported value: NaN"}) if "odd" in " ".join(body["input"]) else None
+    )
+    sentences = [f"Sentence {n} is about the number {n} and others. " * 6 for n in range(8)]
+    source = indexed(
+        collection, cues=make_cues(8, sentences=[*sentences[:7], "An odd thing. " * 30])
+    )
+    bad = source.chunks.filter(text__contains="odd").count()
+    total = source.chunk_count
+    assert source.state == State.READY
+    assert Embedding.objects.count() == total - bad < total
+    assert source.error.startswith(f"{bad} of {total} passages have no vector: ")
+    assert "NaN" in source.error
+    assert "tried again later" in source.hint
+    assert by_words(scope, "odd")
+    assert not lanes.waiting().exists(), "it is not tried again at once"
+    for attempt in range(6):  # ever more rarely, until it is given up
+        Source.objects.exclude(run_after=None).update(run_after=timezone.now())
+        assert [*lanes.waiting()] == ([source] if attempt < 4 else [])
+        ingest(source)
+    assert "Indexing again" in source.hint
+    text_server.refuse = lambda body: None
+    source.restart()
+    ingest(source)
+
+
+def test_passages_that_got_no_vector_get_one_when_the_model_can(
+    collection: Collection, text_server: TextServer
+) -> None:
+    text_server.refuse = lambda body: (
+        (400, {"error": "bad input"}) if "odd" in " ".join(body["input"]) else None
+    )
+    source = indexed(
+        collection, cues=make_cues(6, sentences=["Plain words here. " * 30, "An odd one. " * 40])
+    )
+    assert Embedding.objects.count() < source.chunk_count
+    text_server.refuse = lambda body: None
+    ingest_pipeline.try_again()
+    ingest_pipeline.advance(lanes.waiting().get())
+    source.refresh_from_db()
+    assert (source.state, source.error, source.run_after) == (State.READY, "", None)
+    assert Embedding.objects.count() == source.chunk_count
+    assert not lanes.waiting().exists()
+
+
+def test_it_is_told_how_many_passages_were_cut_to_fit_the_model(
+    collection: Collection, text_server: TextServer
+) -> None:
+    text_server.refuse = lambda body: (
+        (400, {"message": "too many tokens"}) if any(len(t) > 300 for t in body["input"]) else None
+    )
+    source = indexed(collection)
+    long = source.chunks.annotate(length=Length("text")).filter(length__gt=300).count()
+    assert source.cut_count >= long > 0
+    total = source.chunk_count
+    expected = f"{source.cut_count} of {total} passages were cut to fit the embedding model."
+    assert source.note == expected
+    assert SourceOut.model_validate(source).note == expected
+    ingest(source)
+    text_server.refuse = lambda body: None
+    registry.reset()
+    Embedding.objects.all().delete()
+    source.start_anew()
+    assert ingest(source).note == ""
 
 
 def test_a_refused_key_is_told_and_waits_for_another(

@@ -5,18 +5,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from citations.conf import EmbeddingChoice
 from citations.errors import MigrationConflict, ModelMissing, ModelServerError
 from citations.evaluation import search_quality
-from citations.ingest import discovery
+from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
 from citations.passages import SearchMode
-from citations.providers.embedding import HashEmbedder
+from citations.providers.embedding import DocumentVectors, HashEmbedder
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from citations.vectors import store
@@ -81,7 +82,7 @@ def test_what_is_done_is_not_done_again(library: Collection, embedded: list[str]
     batches = vector_store.make(
         space, vector_space.embedder_of(space), [vector_store.missing(space, limit=8)]
     )
-    assert next(batches) == 8
+    assert next(batches).count == 8
     batches.close()
     embedded.clear()
     again = migration.begin(OTHER)
@@ -127,6 +128,36 @@ def test_what_is_ingested_meanwhile_is_not_missed(library: Collection, scope: Sc
     assert migration.advance(space, on_progress=add)
     assert Embedding.objects.filter(space=space).count() == Chunk.objects.count()
     assert set(Source.objects.values_list("state", flat=True)) == {State.READY}
+
+
+def test_texts_that_the_new_model_does_not_take_do_not_stop_it(
+    library: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = HashEmbedder.embed_documents
+
+    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
+        if self.model == "words" or len(texts) < 4:
+            return real(self, texts)
+        vectors = real(self, [texts[0], *texts[3:]]).view(DocumentVectors)
+        vectors.faults = dict.fromkeys([1, 2], ModelServerError("It gave no vector."))
+        vectors.cut = {0}
+        return vectors
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
+    space = migration.begin(OTHER)
+    assert migration.advance(space)
+    made = Embedding.objects.filter(space=space)
+    lacking = Chunk.objects.exclude(embeddings__in=made)
+    assert 0 < lacking.count() < Chunk.objects.count() / 2
+    again = Source.objects.exclude(run_after=None)
+    assert set(again) == set(Source.objects.filter(chunks__in=lacking))
+    cut = Source.objects.aggregate(total=Sum("cut_count"))["total"]
+    assert cut == made.filter(is_cut=True).count() > 0
+    monkeypatch.setattr(HashEmbedder, "embed_documents", real)
+    for source in lanes.waiting():
+        ingest_pipeline.advance(source)
+    assert not lacking.exists()
+    assert not lanes.waiting().exists()
 
 
 def test_no_switch_happens_while_more_than_a_batch_is_missing(library: Collection) -> None:

@@ -6,7 +6,8 @@ import pytest
 from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import embedding_services, registry
-from citations.providers.embedding_services import HostedEmbedder, RequestLimits
+from citations.providers.embedding_services import HostedEmbedder
+from citations.providers.text_requests import RequestLimits
 from tests.model_standin import Fault, ModelStandIn
 
 USUAL = [
@@ -19,8 +20,6 @@ TEXTS = ["the cat sat on the mat", "a dog in the park", "stock markets fell on M
 GARBLED = {
     Fault.COUNT: "gave 2 vectors for 3 texts",
     Fault.LENGTH: "gives vectors of 7 numbers, not 8",
-    Fault.NAN: "zero or infinite length",
-    Fault.ZERO: "zero or infinite length",
 }
 
 
@@ -145,11 +144,13 @@ def test_many_texts_go_in_batches(model_server: ModelStandIn) -> None:
     assert [len(request.body["input"]) for request in model_server.requests] == [16, 16, 8]
 
 
-def test_batches_keep_the_limits_and_the_order() -> None:
+def test_requests_keep_the_limits_and_the_order(
+    embedder: HostedEmbedder, model_server: ModelStandIn
+) -> None:
     texts = ["é" * 30, "a" * 50, "b" * 60, "c" * 10, "d", "e", "f"]
-    batches = list(
-        embedding_services._batches(texts, RequestLimits(texts=3, together=100, each=100))
-    )
+    embedder._requests.limits = RequestLimits(texts=3, together=100, each=100)
+    embedder.embed_documents(texts)
+    batches = [request.body["input"] for request in model_server.requests]
     assert [text for batch in batches for text in batch] == texts
     assert all(
         len(batch) <= 3 and sum(len(text.encode()) for text in batch) <= 100 for batch in batches
@@ -183,6 +184,7 @@ def test_what_ollama_does_not_cut_is_cut_for_it(model_server: ModelStandIn) -> N
     vectors = embedder.embed_documents(["short", "x" * 200])
     assert np.array_equal(vectors[0], embedder.embed_documents(["short"])[0])
     assert np.array_equal(vectors[1], embedder.embed_documents(["x" * 50])[0])
+    assert vectors.cut == {1}
 
 
 def test_queries_are_remembered(embedder: HostedEmbedder, model_server: ModelStandIn) -> None:
@@ -203,10 +205,10 @@ def test_a_failure_is_not_remembered(embedder: HostedEmbedder, model_server: Mod
 def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(
     embedder: HostedEmbedder, model_server: ModelStandIn
 ) -> None:
-    model_server.fail(*[Fault.FAILING] * 2)
+    model_server.fail(*[Fault.FAILING] * 3)
     with pytest.raises(ModelServerError):
         embedder.embed_query("a")
-    assert len(model_server.requests) == 2
+    assert len(model_server.requests) == 3
     model_server.fail(*[Fault.FAILING] * 4)
     assert embedder.embed_documents(["a"]).shape == (1, 8)
 
@@ -230,7 +232,7 @@ def test_vectors_have_to_say_whose_they_are(model_server: ModelStandIn, provider
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("fault", [Fault.OTHER, Fault.DEEP, Fault.BROKEN, Fault.CUT, Fault.FAILING])
+@pytest.mark.parametrize("fault", [Fault.OTHER, Fault.DEEP, Fault.BROKEN, Fault.CUT])
 def test_an_answer_that_is_none_is_told(
     model_server: ModelStandIn, provider: str, fault: Fault
 ) -> None:
@@ -238,6 +240,25 @@ def test_an_answer_that_is_none_is_told(
     with pytest.raises(ModelServerError):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
     assert len(model_server.requests) == 5
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_server_that_fails_is_tried_again_and_told(
+    model_server: ModelStandIn, provider: str
+) -> None:
+    model_server.fail(*[Fault.FAILING] * 6)
+    with pytest.raises(ModelServerError, match="has a problem"):
+        embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
+    assert len(model_server.requests) == 6, "the last one asks whether it takes any text"
+
+
+@pytest.mark.parametrize("fault", [Fault.NAN, Fault.ZERO])
+def test_a_vector_without_direction_is_left_out(
+    embedder: HostedEmbedder, model_server: ModelStandIn, fault: Fault
+) -> None:
+    model_server.fail(fault)
+    vectors = embedder.embed_documents(TEXTS)
+    assert (vectors.shape, list(vectors.faults)) == ((2, 8), [0])
 
 
 def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: ModelStandIn) -> None:

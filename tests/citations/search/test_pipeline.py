@@ -25,7 +25,7 @@ from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.passages import Results, SearchMode
-from citations.providers import registry
+from citations.providers import registry, reranking_services
 from citations.providers.prompts import Prompt
 from citations.quotes import source_texts
 from citations.search import candidates, judgments, query_expansion
@@ -36,6 +36,7 @@ from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.citations.talks import talk_in
 from tests.makers import embed, make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
+from tests.text_server import TextServer
 from transcripts.core import locks
 from transcripts.core.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
 from transcripts.core.locks import Lock
@@ -1045,6 +1046,33 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only
     result = search_pipeline.search(scope, "entropy")
     assert (texts(result), result.reranked) == (fused, False)
     assert result.notes == ("The best passages were not read again: Out of order.",)
+
+
+def test_a_reranking_server_orders_the_candidates_and_one_that_is_late_or_fails_is_noted(
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    fused = texts(search_pipeline.search(scope, "entropy"))
+    settings.RERANKER = "own-reranker"
+    with TextServer() as server:
+        settings.RERANKER_BASE_URL = server.url
+        server.ranking = lambda scores: [n - 8.0 for n, _ in enumerate(scores)]
+        result = search_pipeline.search(scope, "entropy", explain=True)
+        assert (texts(result), result.reranked, result.notes) == (fused[::-1], True, ())
+        assert all(0 <= passage.score <= 1 for passage in result.passages)
+        how = result.passages[0].explanation
+        assert how is not None
+        assert "the score of own-reranker at its server" in how.formula
+        server.refuse = lambda body: (503, {"error": "Loading model"})
+        result = search_pipeline.search(scope, "entropy")
+        assert (texts(result), result.reranked) == (fused, False)
+        assert "not read again: own-reranker has a problem (503): “Loading" in result.notes[0]
+        server.refuse, server.delay = lambda body: None, 5.0
+        monkeypatch.setattr(reranking_services, "RERANK_SECONDS", 0.1)
+        for reason in ("took more than 0.1 seconds", "was too slow before"):
+            result = search_pipeline.search(scope, "entropy")
+            assert (texts(result), result.reranked) == (fused, False)
+            assert reason in result.notes[0]
+            assert result.milliseconds < 3_000
 
 
 # Stages

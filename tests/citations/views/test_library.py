@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
-from citations.errors import ModelRefused
+from citations.errors import ModelRefused, ModelServerError
 from citations.models import Archive, Deletion, EmbeddingSpace, LectureSession, Source, State
 from citations.providers import weights
 from citations.views import library as library_views
@@ -183,6 +183,19 @@ def test_the_number_of_queries_does_not_grow_with_the_library(
         page.get("/library/?group=tag")
     with django_assert_max_num_queries(16):
         page.get("/library/?group=tag", **HTMX)
+
+
+def test_the_page_of_a_source_tells_what_the_embedding_model_did_not_take(
+    page: Client, collection: Collection
+) -> None:
+    notes = make_document(collection, ["x", "y", "z"], title="Notes")
+    error = ModelServerError("1 of 3 passages have no vector: NaN.", hint="It is tried again.")
+    Source.objects.update(state=State.READY, cut_count=2, chunk_count=3)
+    notes.postpone(error=error)
+    html = text_of(page.get(f"/sources/{notes.uuid}/passages/"))
+    assert "1 of 3 passages have no vector: NaN." in html
+    assert "It is tried again." in html
+    assert "2 of 3 passages were cut to fit the embedding model." in html
 
 
 def test_how_far_the_indexing_is_can_be_seen_and_filtered(

@@ -22,6 +22,7 @@ from kbsite.settings import django as settings
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
 from tests.programs import run_python
+from tests.text_server import TextServer
 from transcripts.core.errors import Blocked
 from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
@@ -208,6 +209,19 @@ def test_the_doctor_says_what_is_not_searched_yet(
     encoder = checks(kb)["Cross-encoder"]
     assert encoder["ok"] is None
     assert "no-such-model is not installed" in encoder["detail"]
+
+
+def test_the_doctor_asks_the_reranking_server(kb: Kb, library: Collection, settings: Any) -> None:
+    settings.RERANKER = "own-reranker"
+    with TextServer() as server:
+        settings.RERANKER_BASE_URL = server.url
+        encoder = checks(kb)["Cross-encoder"]
+        assert (encoder["ok"], encoder["detail"]) == (True, "own-reranker at its server")
+        server.refuse = lambda body: (401, {})
+        report = kb("doctor", "--json", code=1).json
+        (encoder,) = [check for check in report["checks"] if check["name"] == "Cross-encoder"]
+        assert encoder["ok"] is False
+        assert "requires a key" in encoder["detail"]
 
 
 def test_the_doctor_fails_where_something_fails(

@@ -186,8 +186,9 @@ class QueuedWork(DurableWork):
                 logger.exception("%s failed unexpectedly", label)
                 self.settle(error)
             finally:
-                with suppress(Error):
-                    QueuedWork.change(self, crashes=0)
+                if self.crashes:
+                    with suppress(Error):
+                        QueuedWork.change(self, crashes=0)
 
     def _is_among(self, works: "QueuedWorkQuerySet[Any]") -> bool:
         """Read the row again: its last holder may have done the work."""
