@@ -22,7 +22,7 @@ def _read(text: str) -> list[object]:
         f"data: {LINE}\n\ndata: {OTHER}\n\ndata: [DONE]\n\n",
         f"data:{LINE}\n\ndata:{OTHER}\n\ndata:[DONE]",
         f"data: {LINE}\r\n\r\ndata: {OTHER}\r\n\r\ndata: [DONE]\r\n\r\n",
-        f": waiting\n\nevent: x\nid: 7\ndata: {LINE}\n\nretry: 5\n: ping\n\ndata: {OTHER}\n\ndata: [DONE]",
+        f": a\nevent: x\nid: 7\ndata: {LINE}\n\nretry: 5\n: b\n\ndata: {OTHER}\n\ndata: [DONE]",
         f"\ufeffdata: {LINE}\ndata: {OTHER}\ndata: [DONE]",
         f'data: {{\ndata: "a": "one"}}\n\ndata: {OTHER}\n\n[DONE]',
     ],
