@@ -74,6 +74,12 @@ _TASK: Final = re.compile(
     r"|\b(?:the|my) answer (?:should|must|is to)\b|\bthe instructions (?:say|state|require)\b",
     re.IGNORECASE,
 )
+_NAMING: Final = re.compile(
+    r"\W{0,4}(?:(?:according to|as (?:stated|described|mentioned) in|in|per|from|laut|gemäß|nach)"
+    r" )?(?:the |der |die )?(?:passage|abschnitt|textstelle)s? [\[(]?\d"
+    r"(?!.*\b(?:not|no|nicht|kein))",
+    re.IGNORECASE | re.DOTALL,
+)
 _PLANNED: Final = re.compile(
     r"\b(?:i|we) (?:should|need|have|must|will|can|could) (?:to )?(?:\w+ )?(?:answer|cite|respond"
     r"|reply|check|look|find|write|mention|use|include|quote|output|say|summari[sz]e)\b"
@@ -153,6 +159,11 @@ def thinks_aloud(text: str) -> bool:
 def is_about_task(sentence: str) -> bool:
     """Tell whether a sentence speaks of the user, the passages or the question: no source does."""
     return _TASK.search(sentence) is not None
+
+
+def names_passage(sentence: str) -> bool:
+    """Tell whether a sentence begins with the passage that says the rest: “Passage 2 says …”."""
+    return _NAMING.match(sentence) is not None
 
 
 def is_planned(sentence: str) -> bool:
