@@ -97,6 +97,7 @@ class ChatReply:
     done: bool = False
     error: str = ""
     has_thoughts: bool = False  # apart from the text
+    has_marks: bool = False  # of thoughts, which were left out
 
     @property
     def is_used_up(self) -> bool:
@@ -113,6 +114,7 @@ class ChatReply:
             reason=piece.reason or self.reason,
             done=self.done or piece.done,
             has_thoughts=self.has_thoughts or piece.has_thoughts,
+            has_marks=self.has_marks or piece.has_marks,
         )
 
 
@@ -158,12 +160,12 @@ class RemoteLlm(ABC):
         """
         reply = ChatReply()
         with timed("model", self.name) as tokens:
-            for piece in self._pieces(prompt, stream=False, tries=tries):
+            for piece in self.replies(prompt, stream=False, tries=tries):
                 reply = reply.then(piece)
             tokens |= reply.usage.by_kind
             text = clean(without_thoughts(reply.text), _MAX_ANSWER)
             if reply.error or not text:
-                raise self._failure(reply)
+                raise self.failure(reply)
         return Completion(text=text, usage=reply.usage)
 
     def stream(
@@ -176,7 +178,7 @@ class RemoteLlm(ABC):
         reply = ChatReply()
         with timed("model", self.name) as tokens:
             try:
-                for piece in self._pieces(prompt, stream=True, tries=tries):
+                for piece in self.replies(prompt, stream=True, tries=tries):
                     reply = reply.then(piece)
                     if reply.error or len(reply.text) > _MAX_ANSWER:
                         break
@@ -187,9 +189,9 @@ class RemoteLlm(ABC):
                 if on_usage:
                     on_usage(reply.usage)
             if reply.error or not reply.done or not without_thoughts(reply.text).strip():
-                raise self._failure(reply)
+                raise self.failure(reply)
 
-    def _pieces(
+    def replies(
         self, prompt: Prompt, *, stream: bool, tries: int
     ) -> Generator[ChatReply, None, None]:
         """Yield the answer's pieces, the first when it is no thought. What the server refuses is
@@ -207,7 +209,7 @@ class RemoteLlm(ABC):
             room = min(self.form.thinking_room, self.context - size)
             more = replace(prompt, max_tokens=prompt.max_tokens + room)
             body = self.form.fitted(self._body(more, stream=stream))
-            pieces = self._replies(body, tries)
+            pieces = self._answers(body, tries)
             try:
                 first = next(pieces, first)
             except Refusal as refusal:
@@ -224,7 +226,7 @@ class RemoteLlm(ABC):
         yield first
         yield from pieces
 
-    def _replies(self, body: dict[str, Any], tries: int) -> Generator[ChatReply, None, None]:
+    def _answers(self, body: dict[str, Any], tries: int) -> Generator[ChatReply, None, None]:
         """Yield the pieces of an answer; the first is all until something is no thought."""
         start: ChatReply | None = ChatReply()
         for event in self._server.stream(self.path, body, self.answer, tries=tries):
@@ -235,7 +237,8 @@ class RemoteLlm(ABC):
             start = start.then(piece)
             may_end = len(start.text) < _START or any(end in piece.text for end in ">]▷⟩")
             if piece.error or (may_end and not is_thinking(start.text)):
-                yield replace(start, text=without_thoughts(start.text).lstrip())
+                text = without_thoughts(start.text).lstrip()
+                yield replace(start, text=text, has_marks=text != start.text.lstrip())
                 start = None
         if start is not None:
             yield start
@@ -246,7 +249,7 @@ class RemoteLlm(ABC):
             sizes = [number for number in numbers_in(refusal.reason) if number >= _LEAST_CONTEXT]
             self.context = max(min([*sizes, self.context // 2]), _LEAST_CONTEXT)
 
-    def _failure(self, reply: ChatReply) -> ModelServerError:
+    def failure(self, reply: ChatReply) -> ModelServerError:
         if reply.error:
             fault, hint = f"broke off: “{reply.error}”", "Try again later."
         elif not reply.done:
@@ -260,8 +263,13 @@ class RemoteLlm(ABC):
         return ModelServerError(f"{self._subject} {fault}", hint=hint)
 
     @property
+    def server(self) -> str:
+        """The name of the server."""
+        return self._server.names.server
+
+    @property
     def _subject(self) -> str:
-        return f"{self._server.names.server} ({self.model})"
+        return f"{self.server} ({self.model})"
 
     def _translated(self, refusal: Refusal) -> Exception:
         return refusal
