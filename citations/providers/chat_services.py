@@ -41,6 +41,11 @@ def make(choice: conf.LlmChoice) -> Llm | None:
     )
 
 
+def usual_model(provider: str) -> str:
+    """Return the model of a provider where none is named."""
+    return _MODELS[provider]
+
+
 def _count(value: Any) -> int:
     """Read a number of tokens; 0 for what is none."""
     is_number = isinstance(value, int | float) and 0 <= value < 1e9
@@ -302,6 +307,8 @@ def _server(choice: conf.LlmChoice) -> ModelServer:
     is_own_address = bool(choice.base_url) or provider == "anthropic"
     remote = conf.remote(provider)
     remote = replace(remote, base_url=(choice.base_url or remote.base_url).rstrip("/"))
+    if choice.is_stored:  # the environment's key is for the environment's server
+        remote = replace(remote, key=choice.key)
     if not choice.timeout and urlsplit(remote.base_url).hostname != _CLASSES[provider].home:
         remote = replace(remote, timeout=OWN_TIMEOUT)
     is_ollama = provider == "ollama"

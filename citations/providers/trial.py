@@ -43,6 +43,7 @@ class ModelTrial:
     json: bool = False
     wait: float = 0.0
     speed: float = 0.0
+    seconds: float = 0.0  # until the answer was complete
     advice: str = ""
 
 
@@ -57,7 +58,6 @@ def try_model(llm: RemoteLlm) -> ModelTrial:
         answer = " ".join(without_thoughts(reply.text).split())
         if reply.error or not answer:
             raise llm.failure(reply)
-        has_json = _is_object(llm.ask(_JSON, tries=1).text)
     except ModelError as error:
         return replace(trial, advice=error.text)
     seconds = max(times[-1] - (times[0] if len(times) > 1 else started), 0.001)
@@ -69,9 +69,10 @@ def try_model(llm: RemoteLlm) -> ModelTrial:
         streams=len(times) > 1 and any(second > first for first, second in pairwise(times)),
         system_role="system" not in llm.form.refused,
         thoughts=APART if reply.has_thoughts else INSIDE if reply.has_marks else NO_THOUGHTS,
-        json=has_json,
+        json=_writes_json(llm),
         wait=round(times[0] - started, 1),
         speed=round(len(answer.split()) / seconds, 1),
+        seconds=round(times[-1] - started, 1),
     )
     return replace(trial, advice=_advice(trial))
 
@@ -88,9 +89,10 @@ def _advice(trial: ModelTrial) -> str:
     return ""
 
 
-def _is_object(text: str) -> bool:
+def _writes_json(llm: RemoteLlm) -> bool:
     """Tell whether an answer is a JSON object, also between the marks of a code block."""
     try:
+        text = llm.ask(_JSON, tries=1).text
         return isinstance(from_json(text.strip("` \n").removeprefix("json")), dict)
-    except ValueError:
+    except (ModelError, ValueError):
         return False
