@@ -55,7 +55,8 @@ _BARE_CHANNEL: Final = re.compile(  # channels whose marks were dropped
     re.DOTALL,
 )
 _FIRST_BLOCK: Final = re.compile(  # between marks of any other name
-    r"\A\s*<(?!(?:p|b|i|em|ul|ol|li|div|span|code|pre|q|cite|claim|quote|passage|piece|question|text|h\d)\b)"
+    r"\A\s*<(?!(?:p|b|i|em|ul|ol|li|div|span|code|pre|q|cite|h\d)\b)"
+    r"(?!(?:claim|quote|passage|piece|question|text)\b)"
     rf"(?!{_ANSWERS})(\w[\w-]{{1,30}})>.*?</\1>(?=\s*\S)",
     re.IGNORECASE | re.DOTALL,
 )

@@ -54,11 +54,11 @@ def offers_model(request: PageRequest) -> bool:
 def _context() -> dict[str, Any]:
     choice = conf.llm()
     is_free = conf.may_choose_llm()
-    found = local_servers.servers(wait=_LOOK_SECONDS) if is_free else ()
+    running = local_servers.servers(wait=_LOOK_SECONDS) if is_free else ()
     return {
         "choice": choice if choice.provider != conf.NO_LLM else None,
         "is_free": is_free,
-        "servers": found,
+        "servers": running,
         "services": SERVICES,
         "max_key": MAX_KEY,
     }

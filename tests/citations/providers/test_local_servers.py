@@ -36,21 +36,25 @@ def test_a_server_of_openais_api_is_found_with_its_language_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with ScriptedModelServer(lambda _: Reply(LISTED)) as server:
-        (found,) = _found(monkeypatch, server)
-        assert (found.name, found.models, found.provider) == ("llama.cpp", ("qwen3-4b",), "openai")
-        assert found.base_url == f"{server.url}/v1"
+        (running,) = _found(monkeypatch, server)
+        assert (running.name, running.models, running.provider) == (
+            "llama.cpp",
+            ("qwen3-4b",),
+            "openai",
+        )
+        assert running.base_url == f"{server.url}/v1"
         assert server.paths == ["/v1/models"]
 
 
 def test_ollama_is_found_also_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedModelServer(lambda _: Reply(TAGS)) as server:
-        (found,) = _found(monkeypatch, server, "Ollama", ollama=True)
-        assert (found.name, found.models) == ("Ollama", ("gemma3:4b",))
-        assert (found.provider, found.base_url) == ("ollama", server.url)
+        (running,) = _found(monkeypatch, server, "Ollama", ollama=True)
+        assert (running.name, running.models) == ("Ollama", ("gemma3:4b",))
+        assert (running.provider, running.base_url) == ("ollama", server.url)
         server.reply = lambda _: Reply({"models": []})
         local_servers.forget()
-        (found,) = _found(monkeypatch, server, "Ollama", ollama=True)
-        assert found.models == ()
+        (running,) = _found(monkeypatch, server, "Ollama", ollama=True)
+        assert running.models == ()
 
 
 @pytest.mark.parametrize(
@@ -99,5 +103,5 @@ def test_it_is_looked_for_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_only_ports_of_model_servers_are_tried_and_on_loopback_only() -> None:
     assert set(local_servers.PORTS) == {11434, 1234, 8080, 8000, 1337, 4891, 5001}
-    found = local_servers.LocalServer(port=8080, name="x", models=())
-    assert found.base_url.startswith("http://127.0.0.1:")
+    running = local_servers.LocalServer(port=8080, name="x", models=())
+    assert running.base_url.startswith("http://127.0.0.1:")

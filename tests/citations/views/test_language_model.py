@@ -130,9 +130,9 @@ def test_the_environment_overrules_and_the_page_says_so(
     assert_shows(_choose(admin, server, "large"), "The environment names the language model")
     settings.LLM_PROVIDER = "none"
     assert conf.llm().provider == conf.NO_LLM
-    asked = len(server.paths)
+    before = len(server.paths)
     assert_shows(admin.get(PAGE), "The environment forbids a language model")
-    assert len(server.paths) == asked
+    assert len(server.paths) == before
 
 
 def test_a_key_of_a_service_is_stored_encrypted_and_shown_nowhere(
