@@ -68,7 +68,8 @@ class ChosenModel(models.Model):
                 row = cls.objects.first()
             except Error:
                 return None
-            known.choice, known.read_at = row and row.choice, time.monotonic()
+            known.choice = row.choice if row else None
+            known.read_at = time.monotonic()
         return known.choice
 
     @property
