@@ -192,3 +192,9 @@ def test_a_chosen_model_only_writes_answers(admin: Client, server: ScriptedModel
     assert not conf.uses_context()
     assert not conf.uses_hyde()
     assert not conf.prepares_sources()
+
+
+def test_an_empty_library_offers_one_on_the_first_visit(admin: Client, settings: Any) -> None:
+    assert f'hx-get="{PAGE}"' in text_of(admin.get("/library/"))
+    settings.LLM_PROVIDER = "none"
+    assert f'hx-get="{PAGE}"' not in text_of(admin.get("/library/"))
