@@ -1,7 +1,9 @@
 """Settings as values, read at call time."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 
@@ -22,11 +24,16 @@ class EmbeddingChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmChoice:
-    """The configured language model; empty or zero fields mean the provider's defaults."""
+    """The configured language model; empty or zero fields mean the provider's defaults.
+
+    One that ``is_stored`` was chosen on a page, with its own key; it only writes answers.
+    """
 
     provider: str
     model: str = ""
     base_url: str = ""
+    key: str = field(default="", repr=False)
+    is_stored: bool = False
     concurrency: int = 0
     context_tokens: int = 0
     timeout: float = 0
@@ -53,6 +60,9 @@ class Remote:
     timeout: float
 
 
+_stored_llm: Final[list[Callable[[], LlmChoice | None]]] = []
+
+
 def cache_dir() -> Path:
     """Return the folder of files that can be recreated from the database."""
     return Path(settings.DATA_DIR) / "cache"
@@ -67,14 +77,35 @@ def embedding() -> EmbeddingChoice:
 
 
 def llm() -> LlmChoice:
-    return LlmChoice(
-        provider=settings.LLM_PROVIDER.casefold() or NO_LLM,
-        model=settings.LLM_MODEL,
-        base_url=settings.LLM_BASE_URL,
+    """Return the choice of the environment, or else the one that is stored."""
+    stored = (read() for read in _stored_llm if may_choose_llm())
+    chosen = next(filter(None, stored), None)
+    return replace(
+        chosen
+        or LlmChoice(
+            provider=settings.LLM_PROVIDER.casefold() or NO_LLM,
+            model=settings.LLM_MODEL,
+            base_url=settings.LLM_BASE_URL,
+        ),
         concurrency=settings.LLM_CONCURRENCY,
         context_tokens=settings.LLM_CONTEXT_TOKENS,
         timeout=settings.MODEL_TIMEOUT_SECONDS,
     )
+
+
+def may_choose_llm() -> bool:
+    """Say whether a language model can be chosen on a page: the environment names none."""
+    return not settings.LLM_PROVIDER.strip()
+
+
+def read_stored_llm_by(read: Callable[[], LlmChoice | None]) -> None:
+    """Let a function of the tables, which know these values, read the stored choice."""
+    _stored_llm.append(read)
+
+
+def prepares_sources() -> bool:
+    """Say whether a language model also works on sources in advance, as the environment's does."""
+    return llm().provider != NO_LLM and not llm().is_stored
 
 
 def remote(name: str) -> Remote:
@@ -180,12 +211,12 @@ def adds_full_stops() -> bool:
 
 def uses_context() -> bool:
     """Say whether a language model writes contexts for chunks."""
-    return llm().provider != NO_LLM and not settings.DISABLE_CONTEXTUAL_RETRIEVAL
+    return prepares_sources() and not settings.DISABLE_CONTEXTUAL_RETRIEVAL
 
 
 def uses_hyde() -> bool:
     """Say whether searches also use a hypothetical answer."""
-    return llm().provider != NO_LLM and not settings.DISABLE_HYDE
+    return prepares_sources() and not settings.DISABLE_HYDE
 
 
 def marks_unsupported() -> bool:

@@ -288,7 +288,9 @@ KEPT: Final[Mapping[str, str]] = {
         ),
         _OF_ACCOUNT,
     ),
-    **dict.fromkeys(("transcripts.WorkerPulse", "transcripts.YouTubeGate"), _ONE_ROW),
+    **dict.fromkeys(
+        ("transcripts.WorkerPulse", "transcripts.YouTubeGate", "citations.ChosenModel"), _ONE_ROW
+    ),
     **dict.fromkeys(
         (
             *("oauth2_provider.DeviceGrant", "account.EmailConfirmation"),

@@ -194,6 +194,8 @@ PAGES = [
     Door("POST", "lectures/<uuid:lecture_id>/again/"),
     Door("GET", "ask/", "list"),
     Door("POST", "ask/", "note", {"q": "What is confidential?", "collection": "secrets"}),
+    Door("GET", "ask/model/", "own"),
+    Door("POST", "ask/model/", "own", {"stop": "1"}),
     Door("GET", "ask/sources/", "list"),
     Door("GET", "ask/conversations/", "list"),
     Door("GET", "ask/<uuid:conversation_id>/"),

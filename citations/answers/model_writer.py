@@ -28,6 +28,7 @@ from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.quotes import matching
 from citations.text.sentences import asks
+from citations.text.thoughts import is_about_task, names_passage
 from transcripts.core.locks import release_connection
 
 ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question
@@ -51,7 +52,13 @@ class ModelWriter:
         """
         error: ModelError | None = None
         try:
-            written = yield from self._read()
+            budget = self._llm.budget
+            try:
+                written = yield from self._read()
+            except ModelError:
+                if self._claims or self._llm.budget >= budget:
+                    raise
+                written = yield from self._read()  # with less text: that was too much for it
             if written and not self._has_answered:
                 self._notes.append("Nothing was verified, so it was asked once more.")
                 yield from self._read(failed=written)
@@ -113,6 +120,11 @@ class ModelWriter:
         """
         if asks(draft.text) and set(stems(draft.text)) <= set(stems(self._task.full_question)):
             return []
+        if self._is_about_task(draft.text):
+            claim = (
+                self._attributed(draft, keeps_words=False) if names_passage(draft.text) else None
+            )
+            return [claim] if claim and claim not in self._claims else []
         claim = self._checked(draft) if draft.cited else None
         if claim is None or not claim.is_supported:
             claim = self._attributed(draft) or claim
@@ -121,6 +133,11 @@ class ModelWriter:
         claim = replace(claim, heading=self._heading(claim)) if claim else None
         is_shown = claim is not None and (claim.is_supported or conf.marks_unsupported())
         return [claim] if claim and is_shown and claim not in self._claims else []
+
+    def _is_about_task(self, text: str) -> bool:
+        """Tell whether a text speaks of the user or the passages, where no passage does so."""
+        evidence = self._task.evidence.evidence
+        return is_about_task(text) and not any(is_about_task(passage.text) for passage in evidence)
 
     def _heading(self, claim: Claim) -> str:
         """Return which of several questions a claim answers: the one that shares most words with it
@@ -144,7 +161,7 @@ class ModelWriter:
         questions = (heading(part.text) for part in self._task.parts)
         return [len(words & set(stems(question))) for question in questions]
 
-    def _attributed(self, draft: ClaimDraft) -> Claim | None:
+    def _attributed(self, draft: ClaimDraft, *, keeps_words: bool = True) -> Claim | None:
         """Return a claim that its passages prove: in its words if they say them, else in theirs."""
         numbers = {*draft.passages, *(cited.passage for cited in draft.cited)}
         evidence = self._task.evidence.evidence
@@ -157,8 +174,10 @@ class ModelWriter:
         number = self._proof.number(match) if match else 0
         if not number:
             return None
-        is_said = place.is_said and claim_support.is_backed(
-            draft.text, [place.pick.text], contains=matching.occurs
+        is_said = (
+            keeps_words
+            and place.is_said
+            and claim_support.is_backed(draft.text, [place.pick.text], contains=matching.occurs)
         )
         text = draft.text if is_said else " ".join(place.pick.text.split())
         return Claim(text=text, citations=(number,))

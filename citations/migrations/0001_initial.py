@@ -774,6 +774,20 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='ChosenModel',
+                fields=[
+                    ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                    ('provider', models.CharField(max_length=20)),
+                    ('model', models.CharField(max_length=200)),
+                    ('base_url', models.CharField(blank=True, help_text="Empty: the service's own", max_length=200)),
+                    ('secret', models.BinaryField(default=bytes, help_text='The key, encrypted by SECRET_KEY')),
+                    ('chosen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ],
+                options={
+                    'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='chosen_model_one_row')],
+                },
+            ),
+            migrations.CreateModel(
                 name='SharedLink',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

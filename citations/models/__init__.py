@@ -9,6 +9,7 @@ from citations.models.answers import (
     Note,
 )
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState
+from citations.models.chosen_models import ChosenModel
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, OcrResult, Page

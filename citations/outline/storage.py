@@ -155,7 +155,7 @@ def _following_each_other(nodes: list[Node]) -> list[Node]:
 
 def lacks_abstracts(source: Source) -> bool:
     """Tell whether a language model could still summarize nodes of the source."""
-    return conf.llm().provider != conf.NO_LLM and _unsummarized(source).exists()
+    return conf.prepares_sources() and _unsummarized(source).exists()
 
 
 def ensure_abstracts(source: Source) -> int:

@@ -3,21 +3,28 @@
 import hashlib
 import re
 from dataclasses import replace
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from citations import conf
 from citations.errors import InvalidProvider
 from citations.providers.http import ModelServer
-from citations.providers.llm import ChatReply, Llm, RemoteLlm, Usage, error_text
+from citations.providers.llm import THINKING_ROOM, ChatReply, Llm, RemoteLlm, Usage
 from citations.providers.prompts import Prompt
-from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
+from citations.providers.server_errors import (
+    Refusal,
+    ServerNames,
+    error_message,
+    ollama_model_missing,
+    server_name,
+)
+from transcripts.core.sanitize import clean
 
 _MODELS: Final = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "ollama": "gemma3:4b"}
+_TEXTS: Final = frozenset({None, "text", "output_text"})  # types of parts that are no thoughts
 OWN_TIMEOUT: Final = 180.0  # seconds in which a server of one's own may read a prompt
-_THINKING_ROOM: Final = 4_000  # tokens for reasoning that cannot be switched off
 
 
 def make(choice: conf.LlmChoice) -> Llm | None:
@@ -34,35 +41,55 @@ def make(choice: conf.LlmChoice) -> Llm | None:
     )
 
 
+def usual_model(provider: str) -> str:
+    """Return the model of a provider where none is named."""
+    return _MODELS[provider]
+
+
+def _count(value: Any) -> int:
+    """Read a number of tokens; 0 for what is none."""
+    is_number = isinstance(value, int | float) and 0 <= value < 1e9
+    return int(value) if is_number else 0
+
+
+_Tokens: TypeAlias = Annotated[int, BeforeValidator(_count)]
+
+
 # OpenAI and compatible servers
 
 
 class _Content(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
+    content: Any = None  # text, or a list of parts, some of which are thoughts
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(BaseModel):
     message: _Content | None = None
     delta: _Content | None = None
+    text: Any = None  # of completions that are no chat
     finish_reason: str | None = None
 
 
 class _ChatDetails(BaseModel):
-    cached_tokens: int | None = 0
-    cache_write_tokens: int | None = 0
+    cached_tokens: _Tokens = 0
+    cache_write_tokens: _Tokens = 0
 
 
 class _ChatUsage(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: _Tokens = 0
+    completion_tokens: _Tokens = 0
     prompt_tokens_details: _ChatDetails | None = None
 
 
 class _Chat(BaseModel):
-    choices: list[_Choice] = Field(default=[])
+    choices: list[_Choice] | None = None
     usage: _ChatUsage | None = None
     error: Any = None
+    detail: Any = None
+    message: Any = None  # of an error
+    done: bool = False
 
 
 class OpenAiLlm(RemoteLlm):
@@ -87,7 +114,7 @@ class OpenAiLlm(RemoteLlm):
         body: dict[str, Any] = {
             "model": self.model,
             "messages": _messages(prompt.system, self._parts(prompt)),
-            "max_completion_tokens": prompt.max_tokens + (effort != "none") * _THINKING_ROOM,
+            "max_completion_tokens": prompt.max_tokens + (effort != "none") * THINKING_ROOM,
             "stream": stream,
         }
         if stream:
@@ -119,17 +146,23 @@ class OpenAiLlm(RemoteLlm):
         choice = answer.choices[0] if answer.choices else _Choice()
         part, cost = choice.message or choice.delta or _Content(), answer.usage or _ChatUsage()
         details = cost.prompt_tokens_details or _ChatDetails()
+        text = _content_text(choice.text if part.content is None else part.content)
+        is_error = not answer.choices and not answer.usage and not answer.done
+        error = answer.error or (is_error and (answer.detail or answer.message))
         return ChatReply(
-            text=part.content or "",
+            text=text,
             usage=Usage(
                 input=cost.prompt_tokens,
                 output=cost.completion_tokens,
-                cached=details.cached_tokens or 0,
-                stored=details.cache_write_tokens or 0,
+                cached=details.cached_tokens,
+                stored=details.cache_write_tokens,
             ),
-            reason=part.refusal or choice.finish_reason or "",
-            done=choice.finish_reason is not None,
-            error=error_text(answer.error),
+            reason=clean(part.refusal, 300) or choice.finish_reason or "",
+            done=bool(choice.finish_reason or choice.message or answer.done),
+            error=_error_text(error),
+            has_thoughts=bool(
+                part.reasoning_content or part.reasoning or (part.content and not text)
+            ),
         )
 
 
@@ -138,19 +171,19 @@ class OpenAiLlm(RemoteLlm):
 
 class _Block(BaseModel):
     type: str = ""
-    text: str = ""
+    text: str | None = ""
 
 
 class _Delta(BaseModel):
-    text: str = ""  # reasoning comes under another name
+    text: str | None = ""  # reasoning comes under another name
     stop_reason: str | None = None
 
 
 class _MessageUsage(BaseModel):
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    cache_read_input_tokens: int | None = 0
-    cache_creation_input_tokens: int | None = 0
+    input_tokens: _Tokens = 0
+    output_tokens: _Tokens = 0
+    cache_read_input_tokens: _Tokens = 0
+    cache_creation_input_tokens: _Tokens = 0
 
 
 class _Started(BaseModel):
@@ -186,23 +219,23 @@ class AnthropicLlm(RemoteLlm):
         body |= {"system": prompt.system} if prompt.system else {}
         if re.search(r"haiku-[4-9]", self.model):  # others cannot switch off reasoning like this
             return body | {"max_tokens": prompt.max_tokens, "thinking": {"type": "disabled"}}
-        return body | {"max_tokens": prompt.max_tokens + _THINKING_ROOM}
+        return body | {"max_tokens": prompt.max_tokens + THINKING_ROOM}
 
     def _read(self, answer: "_Message") -> ChatReply:
         cost = answer.usage or (answer.message.usage if answer.message else None) or _MessageUsage()
-        text = "".join(block.text for block in answer.content if block.type == "text")
-        cached, stored = cost.cache_read_input_tokens or 0, cost.cache_creation_input_tokens or 0
+        text = "".join(block.text or "" for block in answer.content if block.type == "text")
+        cached, stored = cost.cache_read_input_tokens, cost.cache_creation_input_tokens
         return ChatReply(
-            text=text + (answer.delta.text if answer.delta else ""),
+            text=text + ((answer.delta.text or "") if answer.delta else ""),
             usage=Usage(
-                input=(cost.input_tokens or 0) + cached + stored,
+                input=cost.input_tokens + cached + stored,
                 cached=cached,
                 stored=stored,
-                output=cost.output_tokens or 0,
+                output=cost.output_tokens,
             ),
             reason=answer.stop_reason or (answer.delta.stop_reason if answer.delta else None) or "",
             done=answer.type in {"message", "message_stop"},
-            error=error_text(answer.error),
+            error=_error_text(answer.error),
         )
 
 
@@ -210,15 +243,16 @@ class AnthropicLlm(RemoteLlm):
 
 
 class _OllamaMessage(BaseModel):
-    content: str = ""
+    content: Any = ""
+    thinking: Any = None
 
 
 class _OllamaChat(BaseModel):
     message: _OllamaMessage | None = None
     done: bool = False
-    done_reason: str = ""
-    prompt_eval_count: int = 0
-    eval_count: int = 0
+    done_reason: str | None = ""
+    prompt_eval_count: _Tokens = 0
+    eval_count: _Tokens = 0
     error: Any = None
 
 
@@ -232,7 +266,7 @@ class OllamaLlm(RemoteLlm):
     def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         text = f"{prompt.document}\n\n{prompt.text}".strip()
         # A different num_ctx would reload the model.
-        options = {"num_ctx": self.budget, "num_predict": prompt.max_tokens, "temperature": 0}
+        options = {"num_ctx": self.context, "num_predict": prompt.max_tokens, "temperature": 0}
         return {
             "model": self.model,
             "messages": _messages(prompt.system, text),
@@ -243,11 +277,12 @@ class OllamaLlm(RemoteLlm):
 
     def _read(self, answer: "_OllamaChat") -> ChatReply:
         return ChatReply(
-            text=answer.message.content if answer.message else "",
+            text=_content_text(answer.message.content) if answer.message else "",
             usage=Usage(input=answer.prompt_eval_count, output=answer.eval_count),
-            reason=answer.done_reason,
+            reason=answer.done_reason or "",
+            has_thoughts=bool(answer.message and answer.message.thinking),
             done=answer.done,
-            error=error_text(answer.error),
+            error=_error_text(answer.error),
         )
 
     def _translated(self, refusal: Refusal) -> Exception:
@@ -272,11 +307,15 @@ def _server(choice: conf.LlmChoice) -> ModelServer:
     is_own_address = bool(choice.base_url) or provider == "anthropic"
     remote = conf.remote(provider)
     remote = replace(remote, base_url=(choice.base_url or remote.base_url).rstrip("/"))
+    if choice.is_stored:  # the environment's key is for the environment's server
+        remote = replace(remote, key=choice.key)
     if not choice.timeout and urlsplit(remote.base_url).hostname != _CLASSES[provider].home:
         remote = replace(remote, timeout=OWN_TIMEOUT)
-    is_compatible = choice.base_url and provider != "ollama"
+    is_ollama = provider == "ollama"
     names = ServerNames(
-        server="The language model's server" if is_compatible else service,
+        server="Ollama"
+        if is_ollama
+        else server_name(service, remote.base_url, _CLASSES[provider].home),
         key=key,
         address="LLM_BASE_URL" if is_own_address else f"{provider.upper()}_BASE_URL",
     )
@@ -291,6 +330,19 @@ def _server(choice: conf.LlmChoice) -> ModelServer:
             hint=f"Set {key}, or another LLM_PROVIDER.",
         )
     return server
+
+
+def _content_text(content: Any) -> str:
+    """Return the text of a content, without the parts that are thoughts."""
+    if isinstance(content, list):
+        return "".join(map(_content_text, content))
+    if isinstance(content, dict):
+        return _content_text(content.get("text")) if content.get("type") in _TEXTS else ""
+    return content if isinstance(content, str) else ""
+
+
+def _error_text(error: Any) -> str:
+    return (error_message(error) or "an error without a message") if error else ""
 
 
 def _messages(system: str, content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

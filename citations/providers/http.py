@@ -6,6 +6,7 @@ Answers are limited in size, time and depth.
 
 import json
 import logging
+import re
 import ssl
 import time
 import weakref
@@ -31,10 +32,12 @@ from tenacity import (
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
+from citations.providers import json_events
 from citations.providers.server_errors import (
     Refusal,
     ServerFailure,
     ServerNames,
+    is_permanent,
     parse_error,
     quoted,
     retry_after,
@@ -52,6 +55,12 @@ _TRANSIENT_STATUSES: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 
 # OpenAI's reasons of a 429 that is not transient.
 _PERMANENT_429: Final = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+)
+
+# What web servers say of a path that they do not have; one for models names the model.
+_NO_SUCH_PATH: Final = re.compile(
+    r"|(?:404\W{0,3})?(?:(?:page|path|url|route|resource|file)\s)?not found\W?(?:\W?404)?",
+    re.IGNORECASE,
 )
 
 M = TypeVar("M", bound=BaseModel)
@@ -174,13 +183,14 @@ class ModelServer:
         raise _TransientError(self._error("ended its answer before it began."))
 
     def _events(self, path: str, body: dict[str, Any], event: type[M]) -> Generator[M, None, None]:
-        with self._send(path, body, _MAX_STREAM_TIMEOUTS) as pieces:
-            for line in self._lines(pieces):
-                data = line.removeprefix(b"data:").strip()
-                if data == b"[DONE]":
-                    return
-                if data.startswith(b"{"):  # else an event's name, a comment or an empty line
+        """Yield the objects of an answer; its end, too, if these have a field ``done``."""
+        timeouts = _MAX_STREAM_TIMEOUTS if body.get("stream") else _MAX_TIMEOUTS
+        with self._send(path, body, timeouts) as pieces:
+            for data in json_events.objects(self._lines(pieces)):
+                if data != json_events.DONE:
                     yield self._parsed(data, event)
+                elif "done" in event.model_fields:
+                    yield event.model_validate({"done": True})
 
     def _lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         rest = b""
@@ -195,9 +205,14 @@ class ModelServer:
         try:
             return model.model_validate_json(data)
         except ValidationError:  # its text would quote the answer
-            raise _TransientError(
-                self._error("gave an answer that cannot be understood.", hint=self._address_hint())
-            ) from None
+            words = "" if data.startswith((b"{", b"[")) else self._words(data)[0]
+            fault = f"gave an answer that cannot be understood{quoted(words)}"
+            raise _TransientError(self._error(fault, hint=self._address_hint())) from None
+
+    def _words(self, body: bytes) -> tuple[str, str]:
+        """Return the message of an error, without the key, and its reason code."""
+        message, reason = parse_error(body)
+        return message.replace(self._secret, "…") if self._secret else message, reason
 
     @contextmanager
     def _send(
@@ -237,9 +252,9 @@ class ModelServer:
 
     def _failure(self, response: httpx.Response, body: bytes) -> Exception:
         status = response.status_code
-        message, reason = parse_error(body)
-        message = message.replace(self._secret, "…") if self._secret else message
-        if status not in _TRANSIENT_STATUSES or reason in _PERMANENT_429:
+        message, reason = self._words(body)
+        is_refused = status == HTTPStatus.INTERNAL_SERVER_ERROR and is_permanent(message)
+        if status not in _TRANSIENT_STATUSES or reason in _PERMANENT_429 or is_refused:
             return self._refusal(status, message)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             error = self._error(
@@ -258,7 +273,7 @@ class ModelServer:
             hint = f"Check {key}; `kb config` shows where its value comes from." if key else None
             fault = "did not accept the key" if self._secret else "requires a key"
             return Refusal(f"{name} {fault} ({status}).", hint=hint, status=status)
-        if status == HTTPStatus.NOT_FOUND and not message:
+        if status == HTTPStatus.NOT_FOUND and _NO_SUCH_PATH.fullmatch(message):
             fault = f"{name} is not what answers at {self.origin} (404)."
             return Refusal(fault, hint=self._address_hint(), status=status)
         if 300 <= status < 400:

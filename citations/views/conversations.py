@@ -28,6 +28,7 @@ from citations.notebook.shared_conversations import ShareChoice
 from citations.views import for_pages
 from citations.views.answer import answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm, rating, words_of
+from citations.views.language_model import offers_model
 from citations.views.notes import address_of
 from transcripts.core.alphabet import alphabetical
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError, NotFound
@@ -297,6 +298,7 @@ def _page(
     return {
         "conversation": conversation,
         "is_own": is_own,
+        "offers_model": not records and offers_model(request),
         "answers": answer_contexts(request.access, records),
         "share": share,
         "suggested": suggested,

@@ -22,6 +22,7 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.vectors.language_gap import LanguageGap
 from citations.views import undo
+from citations.views.language_model import offers_model
 from transcripts.core import languages
 from transcripts.core.languages import name_of
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
@@ -298,6 +299,7 @@ def _notices(request: PageRequest) -> dict[str, Any]:
         "split_otherwise": sources.split_otherwise(visible).count(),
         "read_otherwise": document_storage.read_otherwise(visible).count(),
         "language_gap": new_language_gap(request, visible),
+        "offers_model": offers_model(request),
     }
 
 

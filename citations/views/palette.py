@@ -55,7 +55,10 @@ PAGES: Final = (
     (_("Second factor"), "mfa_index", ""),
     (_("Glossary"), "glossary", ""),
 )
-STAFF_PAGES: Final = ((_("Administration"), "admin:index", ""),)
+STAFF_PAGES: Final = (
+    (_("Language model"), "language-model", ""),
+    (_("Administration"), "admin:index", ""),
+)
 EDITOR_ACTIONS: Final = (
     (_("Add videos or documents"), "add", ""),
     (_("Write a note"), "notes", "?new=1"),

@@ -75,7 +75,9 @@ COMMANDS = {
     "db": CommandEntry(
         "db:app", "Show the database's status, migrate embeddings, back up and restore."
     ),
-    "models": CommandEntry("models:app", "List the configured models, or fetch missing ones."),
+    "models": CommandEntry(
+        "models:app", "List the configured models, try the language model, or fetch missing ones."
+    ),
     "config": CommandEntry("config:config", "Show all settings with value, origin and meaning."),
     "audit": CommandEntry(
         "audit:audit",

@@ -1,4 +1,4 @@
-"""`kb models`: list the configured models, or download missing ones. Needs no database."""
+"""`kb models`: list the configured models, try one, or download missing ones."""
 
 from typing import Annotated
 
@@ -6,9 +6,11 @@ import typer
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from citations.errors import ModelMissing
-from citations.providers import downloads, inventory, weights
+from citations.providers import downloads, inventory, registry, trial, weights
+from citations.providers.llm import RemoteLlm
 from kbsite.cli.options import Json, ListGroup, Many, argument
 from kbsite.cli.terminal import err, note, print_json, printable, progress_bar, say, table
+from transcripts.core.errors import Unavailable
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
@@ -17,7 +19,7 @@ app = typer.Typer(cls=ListGroup, add_completion=False)
 
 @app.callback(invoke_without_command=True)
 def list_models(context: typer.Context, as_json: Json = False) -> None:
-    """List the configured models, or fetch missing ones."""
+    """List the configured models, try the language model, or fetch missing ones."""
     if context.invoked_subcommand:
         return
     entries = inventory.configured_models()
@@ -66,6 +68,36 @@ def fetch(
         for model in fetched:
             result = "fetched" if model["fetched"] else "already here"
             say(f"{model['model']}: {result}, {_size(int(model['size']))}, in {model['folder']}")
+
+
+@app.command("try")
+def try_model(as_json: Json = False) -> None:
+    """Ask the language model a question, and print what it and its server can do."""
+    llm = registry.llm()
+    if not isinstance(llm, RemoteLlm):
+        raise Unavailable(
+            "No language model is configured.",
+            hint="Set LLM_PROVIDER, or choose one on the page Ask; docs/models.md names servers.",
+        )
+    result = trial.try_model(llm)
+    if as_json:
+        print_json(result)
+    elif result.answers:
+        words = {True: "yes", False: "no"}
+        rows = (
+            ("Answers", result.answer),
+            ("Names its passage", words[result.cites]),
+            ("Streams", words[result.streams]),
+            ("Takes a system role", words[result.system_role]),
+            ("Thoughts", result.thoughts),
+            ("Writes JSON", words[result.json]),
+            ("Speed", f"{result.speed:g} words a second, after {result.wait:g} s"),
+        )
+        table((result.model, result.server), rows)
+    if result.advice and not as_json:
+        note(result.advice)
+    if not result.answers:
+        raise typer.Exit(1)
 
 
 def _fetch(name: str) -> dict[str, str | int | bool]:

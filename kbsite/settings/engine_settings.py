@@ -134,8 +134,9 @@ RERANK_CANDIDATES = option(
 
 LLM_PROVIDER = option(
     "LLM_PROVIDER",
-    "none",
-    "Language model for answers, HyDE and chunk contexts: none, openai, anthropic or ollama.",
+    "",
+    "Language model for answers, HyDE and chunk contexts: none, openai, anthropic or ollama; empty:"
+    " the one for answers that was chosen on the page Ask, if any.",
 )
 LLM_MODEL = option("LLM_MODEL", "", "A model of that provider; empty: a small default model.")
 LLM_BASE_URL = option(

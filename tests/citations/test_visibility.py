@@ -69,7 +69,7 @@ PARTS = {
     *("Conversation", "Answer", "Highlight", "SharedLink", "SharedClip", "SharedClipPart"),
     *("Archive", "ArchivePart", "Guide", "AbstractsRequest", "Deletion", "ReadingProgress"),
 }
-SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
+SHARED = {"AuditEntry", "ChosenModel", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 
 
 @pytest.fixture

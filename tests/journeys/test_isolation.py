@@ -147,6 +147,7 @@ FOR_FEWER = (  # of nobody; for superusers; for who may make accounts; not for t
     "sign-in/<str:secret>/",
     "metrics",
     "gate/reopen/",
+    "ask/model/",
     "collections/<int:pk>/members/<int:user>/invite/",
     "collections/<int:pk>/leave/",
 )

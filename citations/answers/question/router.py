@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from citations.answers.answer import Breadth, QuestionPart, Route
 from citations.answers.question.wording import MAX_PARTS, any_of, content_words, separated, split
 from citations.text.sentences import QUESTION_MARKS
+from citations.text.thoughts import without_thoughts
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.sanitize import clean
 from transcripts.text.queries import require_words
@@ -96,9 +97,6 @@ _PROMPT: Final = (
 _LINE: Final = re.compile(
     r"[\W\d_]{0,8}(?P<breadth>SPECIFIC|BROAD)\W{0,4}:\W{0,4}(?P<text>\S.{0,498})", re.IGNORECASE
 )
-_THOUGHT: Final = re.compile(
-    r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
-)
 
 
 def route_by_model(question: str, *, ask: Ask, model: str) -> Route:
@@ -121,7 +119,7 @@ def _parts(question: str, ask: Ask) -> tuple[QuestionPart, ...]:
         reply = ask(prompt)
     except KnowledgeBaseError:
         return ()
-    lines = _THOUGHT.sub("", clean(reply, MAX_REPLY)).splitlines()
+    lines = clean(without_thoughts(reply), MAX_REPLY).splitlines()
     matches = [match for line in lines if (match := _LINE.fullmatch(line.strip()))]
     named = (
         question_part(

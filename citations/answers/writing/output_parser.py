@@ -12,10 +12,18 @@ from typing import Final, TypeAlias
 
 from citations.text import sentences
 from citations.text.sentences import FULL_STOPS, STOPS
+from citations.text.thoughts import MAX_CHARACTERS as MAX_ANSWER
+from citations.text.thoughts import (
+    is_about_task,
+    is_planned,
+    thinks_aloud,
+    visible_lines,
+    without_thoughts,
+)
 from transcripts.core.sanitize import clean
 
 MAX_LINE: Final = 12_000  # characters
-MAX_CHARACTERS: Final = 60_000  # of an answer
+MAX_CHARACTERS: Final = 60_000  # of an answer without thoughts
 MAX_CLAIM: Final = 1_000  # characters
 MAX_QUOTE: Final = 1_000
 MAX_CLAIMS: Final = 40
@@ -61,8 +69,11 @@ _QUOTE: Final = re.compile(
     re.IGNORECASE,
 )
 _UNREADABLE: Final = re.compile(
-    r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]", re.IGNORECASE
+    r"[|\s>*_#`•–-]{0,16}(?:quote|quotation|citation|passage)s?[*_\s]{0,6}[\[(#|:]"
+    r"|\s{0,8}```\s?\w{0,20}\s{0,8}$",
+    re.IGNORECASE,
 )
+_FORM: Final = re.compile(rf"{_LEAD}CLAIM\s*(?:\d{{1,3}})?{_COLON}")
 _BARE: Final = re.compile(
     rf"{_LEAD}[\[(]\s*(?P<number>\d{{1,4}})\s*[\])]\s*:?\s*(?P<text>[\"“„«‘'].*)"
 )
@@ -78,11 +89,14 @@ _INLINE: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS: Final = r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,8}"
+_KIND: Final = r"(?:passages?|sources?|ref(?:erence)?s?|doc(?:ument)?s?|citations?|#)[.:]?"
 _REFERENCE: Final = re.compile(
-    rf"\s{{0,8}}(?:[\[【]\s?\^?(?:passages?|sources?)?\s?{_NUMBERS}\s?[\]】]"
-    rf"|\((?:passages?|sources?)\s?\[?{_NUMBERS}\]?\)|\(\d{{1,2}}\)(?=[\s.,;!?]{{0,4}}$))",
+    rf"\s{{0,8}}(?:\\?[\[【〔［⟦]{{1,2}}\s?\^?(?:{_KIND})?\s?{_NUMBERS}(?:†[^\]】\n]{{0,40}})?"
+    rf"\s?\\?[\]】〕］⟧]{{1,2}}|[({{<⟨（]\s?{_KIND}\s?\[?{_NUMBERS}\]?\s?[)}}>⟩）]"
+    rf"|[({{<⟨（]{_NUMBERS}[)}}>⟩）](?=[\s.,;!?。]{{0,4}}$))",
     re.IGNORECASE,
 )
+_NUMBER_LINK: Final = re.compile(r"\[\[?(\d{1,4})\]?\]\([^)\n]{0,500}\)")
 _BEHIND_STOP: Final = re.compile(
     rf"([{STOPS}{FULL_STOPS}]+[\"”’]?)((?:{_REFERENCE.pattern})+)", re.IGNORECASE
 )
@@ -90,7 +104,6 @@ _NAMED: Final = re.compile(rf"\bpassages?\s?\[?({_NUMBERS})", re.IGNORECASE)
 _ITEM: Final = re.compile(r"^\s{0,8}(?:[-–*•]|\d{1,3}[.)])\s")
 _FOOTNOTE: Final = re.compile(r"\s{0,8}\[\^(?P<label>\d{1,3})\]:(?P<text>.*)")
 _FOOTNOTE_QUOTE: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»]")
-_REASONING_TAG: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _MARK: Final = re.compile(r"</?(?:text|piece|question|passage|quote)(?:-[0-9a-f]{12})?>")
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)")
 _ADDRESS: Final = re.compile(r"\b(?:https?|ftp|file|data|javascript):\S+|\bwww\.\S+", re.IGNORECASE)
@@ -99,12 +112,30 @@ _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’",
 
 
 def parse_drafts(pieces: Iterable[str]) -> Iterator[Draft]:
-    """Yield each claim as soon as it is complete; raises what ``pieces`` raises.
+    """Yield the claims of an answer; raises what ``pieces`` raises.
 
     Besides the lines that are asked for, reads what small models write instead: sentences with the
-    numbers of passages, footnotes, Markdown and JSON.
+    numbers of passages, footnotes, Markdown and JSON. An answer that begins with ``CLAIM:`` is read
+    as it comes, any other at its end, as only there it is known to be no thought.
     """
-    return islice(_drafts(_lines(pieces)), MAX_CLAIMS)
+    return islice(_drafts_of(_lines(pieces)), MAX_CLAIMS)
+
+
+def _drafts_of(lines: Iterator[str]) -> Iterator[Draft]:
+    start: list[str] = []
+    text, is_form = "", False
+    for line in lines:
+        start.append(line)
+        if _FORM.match(line) and _FORM.match(without_thoughts("\n".join(start)).lstrip()):
+            is_form = True
+            break
+    text = without_thoughts("\n".join(start))
+    is_aloud = not is_form and thinks_aloud(text)
+    visible = _bounded(chain(text.split("\n"), visible_lines(lines)))
+    for draft in _drafts(clean(line, MAX_LINE) for line in visible):
+        is_claim = isinstance(draft, ClaimDraft)
+        if not (is_aloud and is_claim and (is_about_task(draft.text) or is_planned(draft.text))):
+            yield draft
 
 
 def _drafts(lines: Iterator[str]) -> Iterator[Draft]:
@@ -123,42 +154,28 @@ def _drafts(lines: Iterator[str]) -> Iterator[Draft]:
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield complete lines, without the model's thoughts."""
+    """Yield complete lines."""
     waiting: list[str] = []
-    thought = ""
-    for piece in chain(_bounded(pieces), ("\n",)):
-        *ends, rest = piece.split("\n")
-        for end in ends:
-            line, thought = _visible("".join((*waiting, end)), thought)
-            waiting.clear()
-            yield clean(line, MAX_LINE)
-        waiting.append(rest)
-
-
-def _bounded(pieces: Iterable[str]) -> Iterator[str]:
     length = 0
     for piece in pieces:
-        yield piece[: MAX_CHARACTERS - length]
+        *ends, rest = piece.split("\n")
+        for end in ends:
+            yield "".join((*waiting, end))
+            waiting.clear()
+        waiting.append(rest)
         length += len(piece)
-        if length >= MAX_CHARACTERS:
-            return
-
-
-def _visible(line: str, thought: str) -> tuple[str, str]:
-    """Return a line without thoughts, and the tag of the open one, given that at its start."""
-    visible: list[str] = []
-    while True:
-        if thought:
-            end = line.lower().find(f"</{thought}>")
-            if end < 0:
-                break
-            line, thought = line[end + len(thought) + 3 :], ""
-        begin = _REASONING_TAG.search(line)
-        visible.append(line[: begin.start()] if begin else line)
-        if not begin:
+        if length > MAX_ANSWER:
             break
-        line, thought = line[begin.end() :], begin[1].lower()
-    return "".join(visible), thought
+    yield "".join(waiting)
+
+
+def _bounded(lines: Iterable[str]) -> Iterator[str]:
+    room = MAX_CHARACTERS
+    for line in lines:
+        yield line[:room]
+        room -= len(line) + 1
+        if room <= 0:
+            return
 
 
 # Claims
@@ -236,13 +253,16 @@ class _ClaimParser:
 
 def _sentences(text: str) -> Iterator[ClaimDraft]:
     """Yield the sentences of a text, each with the quotes in it, or the passages that it names."""
-    text = _BEHIND_STOP.sub(r"\2\1", text[:MAX_LINE])
+    text = _NUMBER_LINK.sub(r"[\1]", text[:MAX_LINE])
+    text = _BEHIND_STOP.sub(r"\2\1", text)
     for first, last in sentences.split(text):
         sentence = text[first:last]
         cited = tuple(_inline(sentence)[:MAX_QUOTES])
         references = [match.group() for match in _REFERENCE.finditer(sentence)]
         named = [] if cited else references + _NAMED.findall(sentence)
-        numbers = (int(number) for part in named for number in _DIGITS.findall(part))
+        numbers = (
+            int(number) for part in named for number in _DIGITS.findall(part.partition("†")[0])
+        )
         if claim := _plain(sentence):
             passages = tuple(dict.fromkeys(numbers))[:MAX_QUOTES]
             yield ClaimDraft(text=claim, cited=cited, passages=passages)

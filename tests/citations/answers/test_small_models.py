@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,6 +21,7 @@ from tests.citations.answers.small_model_outputs import FACTS, Numbers, outputs
 from tests.citations.talks import ingest_all
 from tests.makers import make_cues, make_video
 from tests.model_standin import ModelStandIn
+from tests.scripted_model_server import Reply, ScriptedModelServer, events
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 
@@ -211,3 +213,52 @@ def test_a_part_that_a_small_model_does_not_find_is_answered_where_the_sources_a
     draft = answer(reply, question=QUESTION)
     assert bool(draft.missing) == is_missing
     assert any("simmer" in claim.text for claim in draft.claims) != is_missing
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The user asks about errors, and passage 1 does not say it [1].",
+        "That passage is about something else [1].",
+        f"<think>\n{CARRIES} [1]\n",
+    ],
+)
+def test_what_a_model_says_of_its_task_is_no_claim(answer: Answer, reply: str) -> None:
+    draft = answer(reply)
+    assert not draft.model
+    assert reply.split(" [")[0] not in str(draft.claims)
+
+
+def test_a_model_that_names_the_passage_is_given_the_words_of_the_passage(answer: Answer) -> None:
+    draft = answer("According to passage 1, backpropagation carries the error to the start [1].")
+    assert draft.model
+    assert draft.claims[0].text == CARRIES
+
+
+def test_thoughts_before_a_closing_tag_do_not_reach_the_answer(answer: Answer) -> None:
+    draft = answer(
+        f"The user asks of errors. Salt is added at the end [1].\n</think>\n{CARRIES} [1]"
+    )
+    assert [claim.text for claim in draft.claims if not claim.is_more] == [CARRIES]
+
+
+def test_a_model_that_reads_less_is_asked_again_with_less(
+    library: str, scope: Scope, settings: Any
+) -> None:
+    def reply(body: dict[str, Any]) -> Reply:
+        if len(str(body["messages"])) > 2_600:
+            return Reply({"error": "The context size is 1000 tokens, which this exceeds."}, 400)
+        return Reply(events(f"{CARRIES} [1]"))
+
+    with ScriptedModelServer(reply) as server:
+        settings.LLM_PROVIDER, settings.LLM_MODEL, settings.DISABLE_HYDE = "openai", "m", True
+        settings.LLM_BASE_URL = f"{server.url}/v1"
+        parts = understand(scope, ERROR, history=(), filter=Filter()).route.parts
+        passages = evidence.collect(scope, parts, filter=Filter(), limit=10)
+        long = [replace(passage, text=passage.text + " x" * 900) for passage in passages.evidence]
+        task = WritingTask(
+            full_question=ERROR, parts=parts, evidence=replace(passages, evidence=tuple(long))
+        )
+        proof = Proof(task.evidence.evidence, scope=scope)
+        list(writers.write(task, proof, registry.llm(), None))
+        assert [len(str(body["messages"])) > 2_600 for body in server.bodies] == [True, False]

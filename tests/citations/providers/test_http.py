@@ -5,6 +5,7 @@ import socket
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -366,7 +367,18 @@ def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
         (b'{"error": {"message": "a\\u0000b\\n c"}}', "ab c"),
         (b'{"error": "plain"}', "plain"),
         (b'{"detail": "voyage"}', "voyage"),
+        (b'{"detail": [{"loc": ["body", "n"], "msg": "Extra"}]}', "body.n: Extra"),
         (b'{"detail": [{"loc": 1}]}', ""),
+        (b'{"object": "error", "message": "No system role", "code": 400}', "No system role"),
+        (b'{"errors": ["one", {"message": "two"}]}', "one; two"),
+        (b'[{"error": {"code": 400, "message": "of a list"}}]', "of a list"),
+        (b'{"error": {"message": "", "details": {"reason": "deep"}}}', "deep"),
+        (b'data: {"error": "in an event"}\n\n', "in an event"),
+        (b"upstream connect error", "upstream connect error"),
+        (b"<html><head><title>Bad &amp; gateway</title></head><body>x</body>", "Bad & gateway"),
+        (b"<html><style>b{}</style><p>Sign in</p>", "Sign in"),
+        (b'"only text"', "only text"),
+        (b"[" * 5_000, "[" * 300),
         (b"<html>", ""),
         (b"", ""),
         (b'{"error": {"message": "' + b"x" * 1000 + b'"}}', "x" * 300),
@@ -374,6 +386,13 @@ def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
 )
 def test_the_words_of_a_server_are_made_harmless(body: bytes, message: str) -> None:
     assert server_errors.parse_error(body)[0] == message
+
+
+def test_a_server_is_called_by_its_own_name() -> None:
+    named = partial(server_errors.server_name, "OpenAI", home="api.openai.com")
+    assert named("https://api.openai.com/v1") == "OpenAI"
+    assert named("https://openrouter.ai/api/v1") == "OpenRouter"
+    assert named("http://127.0.0.1:1234/v1") == "127.0.0.1:1234"
 
 
 def test_threads_share_a_server(server: ModelServer, model_server: ModelStandIn) -> None:

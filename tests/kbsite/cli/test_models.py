@@ -12,6 +12,7 @@ from tests.citations.providers import tiny_models
 from tests.hub_standin import Fault, HubStandIn
 from tests.kbsite.cli.conftest import Kb
 from tests.programs import run_program
+from tests.scripted_model_server import Reply, ScriptedModelServer, events, whole
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "somebody/cross"
@@ -180,3 +181,24 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
     assert json.loads(process.stdout)[0]["fetched"] is True
     assert not process.stderr
     assert not (tmp_path / "data" / "postgres").exists()
+
+
+def test_the_language_model_is_tried(kb: Kb, settings: Any) -> None:
+    def reply(body: dict[str, Any]) -> Reply:
+        words = ("It clicks off ", "at 96 degrees [1].")
+        return Reply(events(*words)) if body.get("stream") else Reply(whole('{"degrees": 96}'))
+
+    with ScriptedModelServer(reply) as server:
+        settings.LLM_PROVIDER, settings.LLM_MODEL = "openai", "small"
+        settings.LLM_BASE_URL = f"{server.url}/v1"
+        lines = [flat(line) for line in kb("models", "try").out.splitlines()]
+        result = kb("models", "try", "--json").json
+    assert lines[0].startswith("small 127.0.0.1:")
+    assert lines[1] == "Answers It clicks off at 96 degrees [1]."
+    assert any(line.startswith("Speed ") and "words a second" in line for line in lines)
+    assert (result["answers"], result["json"], result["model"]) == (True, True, "small")
+
+
+def test_without_a_language_model_there_is_nothing_to_try(kb: Kb) -> None:
+    ran = kb("models", "try", code=8)
+    assert "No language model is configured" in ran.err

@@ -127,6 +127,38 @@ def test_thoughts_are_not_read_whatever_they_quote() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "mark", ["[1]", "【1】", "［1］", "[[1]]", "{1}", "⟨1⟩", "(1)", "[1†L3-L5]"]
+)
+def test_numbers_of_passages_stand_in_any_brackets(mark: str) -> None:
+    assert claims(f"Errors go back {mark}.") == [ClaimDraft(text="Errors go back.", passages=(1,))]
+
+
+def test_a_number_may_be_a_link_and_an_answer_in_a_fence() -> None:
+    expected = [ClaimDraft(text="Errors go back.", passages=(1,))]
+    assert claims("```text\nErrors go back [1](#passage-1).\n```") == expected
+
+
+def test_what_comes_before_a_closing_tag_was_thought() -> None:
+    said = ["The user asks. Errors ", "stay [2].\nCLAIM: so\n</thi", "nk>\n\nErrors go back [1]."]
+    assert list(parse_drafts(said)) == [ClaimDraft(text="Errors go back.", passages=(1,))]
+
+
+def test_thoughts_without_marks_leave_what_is_not_about_the_task() -> None:
+    said = (
+        "Okay, the user wants a fact. Passage 2 says: errors stay [2]. I should cite the first.\n"
+        "Errors go back [1]."
+    )
+    assert claims(said) == [ClaimDraft(text="Errors go back.", passages=(1,))]
+
+
+def test_claims_in_their_form_are_read_as_they_come() -> None:
+    drafts = parse_drafts(iter(['CLAIM: a\nQUOTE [1]: "so it is said"\n\n', "CLAIM: b"]))
+    assert next(drafts) == ClaimDraft(
+        text="a", cited=(CitedQuote(quote="so it is said", passage=1),)
+    )
+
+
 def test_claims_carry_no_markup_no_addresses_and_no_marks() -> None:
     said = (
         "CLAIM: See ![x](https://evil.example/a?b=c) **this** at http://evil.example/ and "
