@@ -21,7 +21,6 @@ from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
-from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -257,13 +256,6 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _error_page(
         request, 403, _("You may not do this."), _("Ask the operator of this server.")
     )
-
-
-@csrf_exempt
-def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Report that a form's CSRF token is not valid."""
-    hint = _("Reload the page, and send it again. Cookies have to be allowed.")
-    return _error_page(request, 403, _("This form has expired."), hint)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -192,7 +192,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "library"
 LOGOUT_REDIRECT_URL = "sign-in"
-CSRF_FAILURE_VIEW = "kbsite.pages.home.form_expired"
+CSRF_FAILURE_VIEW = "kbsite.pages.form_refusals.show"
 TIME_ZONE = option("TIME_ZONE", "UTC", "Time zone in which times are shown.")
 try:
     ZoneInfo(TIME_ZONE)
