@@ -11,7 +11,7 @@ from transcripts.core import cancellation
 _LOOK_SECONDS: Final = 0.5  # between two looks at whether somebody still waits
 
 
-class Transport(httpx.HTTPTransport):
+class EndableTransport(httpx.HTTPTransport):
     """Raises ``Cancelled`` while it waits for an answer that its caller has given up."""
 
     def __init__(self, **options: Any) -> None:

@@ -31,7 +31,7 @@ from tenacity import (
 
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
-from citations.providers.connections import Transport
+from citations.providers.connections import EndableTransport
 from citations.providers.server_errors import Refusal, ServerNames, parse_error, quoted, retry_after
 from transcripts.core import cancellation
 
@@ -105,7 +105,7 @@ class ModelServer:
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
             follow_redirects=False,  # the key is meant for this address only
             verify=_ssl_context(),
-            transport=Transport(verify=_ssl_context()),
+            transport=EndableTransport(verify=_ssl_context()),
             trust_env=not _is_local(self.host),  # no proxy for this machine itself
         )
         weakref.finalize(self, self._client.close)
