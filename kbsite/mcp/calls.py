@@ -122,7 +122,7 @@ class McpResponse:
         self._scope, self._receive, self._send, self._own = scope, receive, send, own
         self._request = Headers(scope=scope)
         self._reads_json = preferred(self._request.get("accept", "")) == JSON
-        self._asked = bytearray()
+        self._body = bytearray()
         self._head: Message | None = None
         self._stream: bytearray | None = None  # that is collected for a client that reads JSON
         self._is_refused = self._is_sent = False
@@ -131,8 +131,8 @@ class McpResponse:
     async def receive(self) -> Message:
         """Receive a part of the request."""
         event = await self._receive()
-        if len(self._asked) < MAX_SEEN:
-            self._asked += event.get("body", b"")
+        if len(self._body) < MAX_SEEN:
+            self._body += event.get("body", b"")
         return event
 
     async def send(self, event: Message) -> None:
@@ -189,10 +189,10 @@ class McpResponse:
 
     def _message(self) -> dict[str, Any]:
         """Return the message that was sent, if it is a short one: those are that matter here."""
-        if len(self._asked) >= MAX_SEEN:
+        if len(self._body) >= MAX_SEEN:
             return {}
         try:
-            message = json.loads(self._asked)
+            message = json.loads(self._body)
         except (ValueError, RecursionError):
             return {}
         return message if isinstance(message, dict) else {}

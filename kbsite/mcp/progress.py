@@ -36,7 +36,7 @@ async def followed(work: Coroutine[Any, Any, T], ctx: Context[Any, Any]) -> T:
     _STEP.set(current)
     cancellation.GIVEN_UP.set(given_up)
     topic = calls.topic_of(ctx.request_id)
-    started, reported, told = time.monotonic(), 0.0, current[0]
+    started, reported, sent = time.monotonic(), 0.0, current[0]
     task = asyncio.create_task(work)
     with ExitStack() as stack:
         stack.callback(task.cancel)
@@ -44,9 +44,9 @@ async def followed(work: Coroutine[Any, Any, T], ctx: Context[Any, Any]) -> T:
         waiter = None
         while not (await asyncio.wait([task], timeout=POLL))[0]:
             seconds = time.monotonic() - started
-            if current[0] != told or seconds - reported >= REPORT:
-                reported, told = seconds, current[0]
-                await ctx.report_progress(round(seconds, 2), None, told)
+            if current[0] != sent or seconds - reported >= REPORT:
+                reported, sent = seconds, current[0]
+                await ctx.report_progress(round(seconds, 2), None, sent)
             if waiter is None and topic:
                 listener = announcements.current_listener()
                 order = listener.waiting(topic, kind=announcements.OrderWaiter)

@@ -5,17 +5,17 @@ an old page, cookies that are not allowed, or an address that the settings do no
 from urllib.parse import urlsplit
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.middleware import csrf
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from kbsite.callers import is_superuser
+from kbsite.callers import AnyRequest, is_superuser
 from kbsite.errors import error_page
 
 
 @csrf_exempt
-def show(request: HttpRequest, reason: str = "") -> HttpResponse:
+def show(request: AnyRequest, reason: str = "") -> HttpResponse:
     """Say why a form was refused, and who can change what."""
     origin = request.headers.get("Origin", "")
     if origin and not reason.startswith(("CSRF", "Referer")):
@@ -32,7 +32,7 @@ def show(request: HttpRequest, reason: str = "") -> HttpResponse:
     return error_page(request, {"message": message, "hint": hint}, 403)
 
 
-def _of_origin(request: HttpRequest, origin: str) -> tuple[str, str]:
+def _of_origin(request: AnyRequest, origin: str) -> tuple[str, str]:
     try:
         name, parts = request.get_host(), urlsplit(origin)
     except (DisallowedHost, ValueError):
@@ -50,8 +50,9 @@ def _of_origin(request: HttpRequest, origin: str) -> tuple[str, str]:
     }
     if not is_superuser(request):
         hint = _(
-            "If this is the address in your browser, the operator of this server has to name it in the"
-            " settings: `CSRF_TRUSTED_ORIGINS`, `PUBLIC_URL` and, behind an HTTPS proxy, `SECURE`."
+            "If this is the address in your browser, the operator of this server has to name it in"
+            " the settings: `CSRF_TRUSTED_ORIGINS`, `PUBLIC_URL` and, behind an HTTPS proxy,"
+            " `SECURE`."
         )
         return message, hint
     lines = [f"PUBLIC_URL={trusted}", f"CSRF_TRUSTED_ORIGINS={trusted}"]
@@ -63,7 +64,7 @@ def _of_origin(request: HttpRequest, origin: str) -> tuple[str, str]:
     if parts.netloc != name:
         hint += " " + _(
             "The proxy has to pass on the name, too: it was %(host)s here. nginx:"
-            " `proxy_set_header Host $host;`"
+            " `proxy_set_header Host $http_host;`"
         ) % {"host": name or "?"}
     if "SECURE=true" in lines and request.headers.get("X-Forwarded-Proto") != "https":
         hint += " " + _(
