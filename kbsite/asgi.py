@@ -11,6 +11,9 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from django.conf import settings
+from django.urls import get_resolver
+
 from kbsite import boot, garbage
 
 garbage.pause()
@@ -20,12 +23,15 @@ from kbsite.telemetry import metrics
 
 metrics.watch("server")
 boot.boot(migrate=False)
+if settings.PUBLIC_PATH:
+    list(get_resolver().url_patterns)  # they refuse a path that cannot be told from one of theirs
 
 from citations.providers import registry
 from kbsite.mcp.server import Application
 from kbsite.middleware.request_limits import BodyTimeLimit
 from kbsite.telemetry.requests import WatchedRequests
 from transcripts.core import announcements
+from transcripts.core.site_path import own_path
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
 warnings.filterwarnings(
@@ -46,6 +52,8 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     """Serve; on a signal to end, end the event streams first, as web servers wait for them."""
     if scope["type"] == "lifespan" and threading.current_thread() is threading.main_thread():
         _end_streams_on_signals(asyncio.get_running_loop())
+    if scope["type"] == "http":
+        scope["path"] = own_path(scope["path"])  # some proxies have taken it off
     if scope["type"] == "http" and scope["path"] not in PROBES:
         registry.warm_again()  # whoever arrives may search next
     await _application(scope, receive, send)

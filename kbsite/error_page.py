@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from django.template.loader import render_to_string
+from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation.trans_real import (
     get_supported_language_variant,
@@ -16,6 +17,7 @@ from django.utils.translation.trans_real import (
 from kbsite.errors import API, problem_response, status_of
 from kbsite.languages import LANGUAGE_CODE
 from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.site_path import site_path
 
 HTML: Final = "text/html; charset=utf-8"
 TEXT: Final = "text/plain; charset=utf-8"
@@ -59,6 +61,7 @@ def _describe(
 @cache  # few errors: an overloaded server must not render a page for each request
 def _page(message: str, hint: str, language: str, is_part: bool) -> bytes:
     template = "kbsite/_error.html" if is_part else "kbsite/error.html"
+    set_script_prefix(site_path("/"))  # no request has done so
     with translation.override(language):
         return render_to_string(template, {"error": {"message": message, "hint": hint}}).encode()
 

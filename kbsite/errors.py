@@ -234,7 +234,7 @@ def error_page(
         return render(request, "kbsite/_error.html", {"error": error}, status=status)
     context: dict[str, Any] = {"error": error}
     if status == 405:
-        context["parent_page"] = page_above(request.path_info)
+        context["parent_page"] = page_above(request.path)
     elif status == 422 or (request.method == "POST" and status != 404):
         context["form_page"] = page_of_form(request)
     return render(request, "kbsite/error.html", context, status=status)

@@ -1,11 +1,15 @@
 """The addresses of the site. Libraries find those of OAuth, OIDC and second factors by name."""
 
+from collections.abc import Iterable, Iterator
+
 from allauth.account.views import reauthenticate
 from allauth.mfa.base.views import index
 from allauth.mfa.base.views import reauthenticate as reauthenticate_by_code
 from allauth.mfa.recovery_codes import views as recovery
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from oauth2_provider.views import OAuthServerMetadataView
 
@@ -22,6 +26,8 @@ from kbsite.webhooks import views as webhooks
 admin.autodiscover()
 celery.app.set_default()  # sends the tasks of the views
 _METADATA = audience.METADATA.removeprefix("/")
+# Clients look for metadata at the root of the host, too (RFC 8414, 9728): proxies may pass them on.
+_PATHS = ("", settings.PUBLIC_PATH) if settings.PUBLIC_PATH else ("",)
 _OAUTH = [
     path(
         ".well-known/oauth-authorization-server",
@@ -30,8 +36,15 @@ _OAUTH = [
     ),
     path(_METADATA, endpoints.ResourceMetadata.as_view(), name="oauth-resource-metadata"),
     *(
-        path(f"{_METADATA}{part}", endpoints.ResourceMetadata.as_view())
-        for part in audience.RESOURCES
+        path(f"{_METADATA}{base}{part}", endpoints.ResourceMetadata.as_view())
+        for base in _PATHS
+        for part in ("", *audience.RESOURCES)
+    ),
+    *(
+        path(f".well-known/{name}{base}", OAuthServerMetadataView.as_view())
+        for name in ("oauth-authorization-server", "openid-configuration")
+        for base in _PATHS
+        if base or settings.PUBLIC_PATH
     ),
     path("oauth/authorize/", consent.Consent.as_view(), name="authorize"),
     path("oauth/token/", endpoints.Exchange.as_view(), name="token"),
@@ -110,3 +123,19 @@ handler400 = views.bad_request
 handler403 = views.forbidden
 handler404 = views.not_found
 handler500 = views.broken
+
+
+def _first_parts(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[str]:
+    for pattern in patterns:
+        if text := str(pattern.pattern).lstrip("^"):
+            yield text.partition("/")[0]
+        elif isinstance(pattern, URLResolver):
+            yield from _first_parts(pattern.url_patterns)
+
+
+_part = settings.PUBLIC_PATH.split("/")[1:2]
+if {"mcp", "static", *_first_parts(urlpatterns)}.intersection(_part):
+    raise ImproperlyConfigured(
+        f"PUBLIC_URL cannot have the path {settings.PUBLIC_PATH!r}: the site has one of that name."
+        " Choose another, such as /kb."
+    )

@@ -151,7 +151,7 @@ def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.P
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
-        wait_until(lambda: _listens(port), what="Redis")
+        wait_until(lambda: is_listening(port), what="Redis")
         yield process, f"redis://127.0.0.1:{port}/0"
     finally:
         kill(process)
@@ -163,7 +163,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

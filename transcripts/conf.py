@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from transcripts.core.site_path import own_path
 from transcripts.text.bm25 import Parameters
 from transcripts.text.reading import ReadingLimits
 from transcripts.youtube import Options
@@ -56,5 +57,5 @@ def public_url() -> str:
 
 
 def absolute(path: str) -> str:
-    """Return the full address of a path on this server; other addresses stay as they are."""
-    return f"{public_url()}{path}" if path.startswith("/") else path
+    """Return the full address of a path of this site; other addresses stay as they are."""
+    return f"{public_url()}{own_path(path)}" if path.startswith("/") else path

@@ -15,6 +15,7 @@ from citations.library import reading_progress
 from citations.models import LectureSession, ReadingProgress, Source, State
 from citations.models.sources import TRANSCRIPT, shown_kind
 from transcripts.core.player import Player
+from transcripts.core.site_path import site_path
 from transcripts.models import Transcript, Video
 
 LECTURE: Final = "lecture"
@@ -64,7 +65,7 @@ class Item:
         if isinstance(self.row, Video):
             return self.row.path
         folder = "lectures" if isinstance(self.row, LectureSession) else "sources"
-        return f"/{folder}/{self.row.uuid}/"
+        return site_path(f"/{folder}/{self.row.uuid}/")
 
     @property
     def author(self) -> str:
@@ -101,7 +102,8 @@ class Item:
         if not self.pages or not self.row.document.format.is_laid_out:
             return ""
         version = self.row.document.digest[:8]
-        return f"/sources/{self.row.uuid}/pages/1/image/?width={COVER_WIDTH}&v={version}"
+        image = f"/sources/{self.row.uuid}/pages/1/image/"
+        return site_path(f"{image}?width={COVER_WIDTH}&v={version}")
 
     @property
     def actions(self) -> list[str]:

@@ -9,6 +9,7 @@ from citations.models.answers import Answer
 from citations.models.lectures import LectureSession, Window
 from citations.models.sources import Chunk, LocatedRow, Source
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import site_path
 
 
 class CitationQuerySet(models.QuerySet["Citation"]):
@@ -106,11 +107,12 @@ class Citation(LocatedRow):
     @property
     def permalink(self) -> str:
         """The path that leads to it wherever its source has its words by then."""
-        return f"/citations/{self.uuid}/"
+        return site_path(f"/citations/{self.uuid}/")
 
     @property
     def path(self) -> str:
         """The path of the page that shows it: a document's page, or the recording where it is."""
         if self.source.video_id is not None:
             return self.source.path_to(self.locator)
-        return f"/sources/{self.source.uuid}/pages/{self.page or 1}/?citation={self.uuid}"
+        page = f"/sources/{self.source.uuid}/pages/{self.page or 1}/"
+        return site_path(f"{page}?citation={self.uuid}")

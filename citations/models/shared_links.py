@@ -15,6 +15,7 @@ from citations.models.answers import Answer, Conversation
 from citations.models.readers import Highlight
 from citations.models.sources import Source
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import site_path
 from transcripts.models import FilePart, MediaFile, PlayableFile
 from transcripts.text.reading import cut_at_word
 
@@ -103,7 +104,7 @@ class SharedLink(models.Model):
 
     @property
     def path(self) -> str:
-        return f"/shared/{self.uuid}/"
+        return site_path(f"/shared/{self.uuid}/")
 
     def __str__(self) -> str:
         highlighted = self.highlight and self.highlight.quote

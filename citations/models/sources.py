@@ -20,6 +20,7 @@ from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.locks import Lock
 from transcripts.core.player import Player
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import site_path
 from transcripts.core.work.models import (
     NO_ERROR,
     PROGRESS,
@@ -233,7 +234,7 @@ class Source(Deletable, QueuedWork):
     def path(self) -> str:
         """The path of its page, of a recording in its language."""
         if self.video_id is None:
-            return f"/sources/{self.uuid}/"
+            return site_path(f"/sources/{self.uuid}/")
         language = f"?lang={quote(self.language)}" if self.language else ""
         return f"{video_path(self.video_id)}{language}"
 
@@ -295,7 +296,7 @@ def path_to(
     first, last = locator.span
     if video is None:
         page = f"pages/{locator.page}/?from={first}&to={last}" if locator.page else ""
-        return f"/sources/{source}/{page}"
+        return site_path(f"/sources/{source}/{page}")
     until = f"&until={_seconds(locator.end)}s" if locator.end else ""
     words = f"&from={first}&to={last}" if marked else until
     lang = f"&lang={quote(language)}" if language else ""

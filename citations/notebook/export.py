@@ -25,7 +25,7 @@ from citations.notebook.bibliography import Work
 from citations.passages import place
 from citations.schemas.answers import ReplyOut
 from citations.text.markdown import escape_markdown
-from transcripts.conf import public_url
+from transcripts.conf import absolute
 from transcripts.core import audit
 from transcripts.core.audit import Action
 from transcripts.core.scope import Scope
@@ -70,12 +70,12 @@ def render(scope: Scope, user: User | None, conversation: Conversation, form: Ex
     return write(_VisibleConversation(conversation, answers, scope))
 
 
-def to_markdown(record: AnswerRecord, *, base: str = "") -> str:
-    """Render an answer: claims with links, then numbered quotes; ``base`` precedes local paths."""
+def to_markdown(record: AnswerRecord, *, address: Callable[[str], str] = str) -> str:
+    """Render an answer: claims with links, then numbered quotes; ``address`` makes links."""
     if not record.claims:
         return "\n\n".join(map(escape_markdown, _notes(record))) + "\n"
     links = {
-        quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes
+        quote.number: f"[\\[{quote.number}\\]]({address(quote.link)})" for quote in record.quotes
     } | {number: f"\\[{number}\\]" for number in record.gone}
     text = "\n\n".join(
         paragraph for section in record.sections for paragraph in _section_markdown(section, links)
@@ -107,10 +107,10 @@ class _VisibleConversation:
 
 
 def _markdown(visible: _VisibleConversation) -> str:
-    title, base = escape_markdown(visible.conversation.title), public_url()
+    title = escape_markdown(visible.conversation.title)
     parts = [f"# {title}\n", f"{escape_markdown(visible.about)}\n"]
     for record in visible.answers:
-        parts += [f"## {escape_markdown(record.question)}\n", to_markdown(record, base=base)]
+        parts += [f"## {escape_markdown(record.question)}\n", to_markdown(record, address=absolute)]
     return "\n".join(parts)
 
 
@@ -165,21 +165,19 @@ def _html(visible: _VisibleConversation) -> str:
 
 
 def _section(record: AnswerRecord) -> SafeString:
-    base = public_url()
     anchors = {
         quote.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', quote.id, quote.number)
         for quote in record.quotes
     }
     anchors |= {number: format_html("<sup>[{}]</sup>", number) for number in record.gone}
-    quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}{}">{}</a>{}</li>'
+    quoted = '<li id="c{}" value="{}" dir="auto">“{}” — <a href="{}">{}</a>{}</li>'
     lines = {
         quote.number: format_html(
             quoted,
             quote.id,
             quote.number,
             quote.text,
-            base,
-            quote.link,
+            absolute(quote.link),
             quote.origin.title,
             "".join(f", {part}" for part in (quote.heading, place(quote.locator)) if part),
         )
@@ -252,7 +250,7 @@ def _work(source: Source, quotes: Iterable[Quote], accessed: date) -> Work:
         type=csl_type(source.kind),
         title=source.title,
         author=source.author,
-        url=source.url or public_url() + source.path,
+        url=source.url or absolute(source.path),
         language=source.language,
         published=timezone.localtime(source.published_at).date() if source.published_at else None,
         accessed=accessed,

@@ -31,6 +31,7 @@ from citations.models import (
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations
 from citations.notebook.answers import ASK_AGAIN, find_answer
+from transcripts.core import cancellation
 from transcripts.core.errors import (
     Conflict,
     InvalidInput,
@@ -137,6 +138,7 @@ def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
                 user=user,
                 earlier_quotes=_earlier_quotes(scope, answer),
             ):
+                cancellation.check()
                 yield run.pass_on(event)
         if not run.is_stored:
             raise RuntimeError("Answering ended without a final event.")
@@ -260,7 +262,7 @@ class AnswerLease:
             return
         known = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
         message, hint = known.message, known.hint
-        if isinstance(error, GeneratorExit | KeyboardInterrupt):
+        if isinstance(error, GeneratorExit | KeyboardInterrupt | cancellation.Cancelled):
             message, hint = "The request ended before the answer was ready.", ASK_AGAIN
         state = self.answer.trace.get("outcome", AnswerState.FAILED)
         self._mine().update(state=state, holder=None, error=message, hint=hint)

@@ -33,6 +33,7 @@ from tenacity import (
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
 from citations.providers import json_events
+from citations.providers.connections import Transport
 from citations.providers.server_errors import (
     Refusal,
     ServerFailure,
@@ -42,6 +43,7 @@ from citations.providers.server_errors import (
     quoted,
     retry_after,
 )
+from transcripts.core import cancellation
 
 MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
@@ -119,6 +121,7 @@ class ModelServer:
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
             follow_redirects=False,  # the key is meant for this address only
             verify=_ssl_context(),
+            transport=EndableTransport(verify=_ssl_context()),
             trust_env=not _is_local(self.host),  # no proxy for this machine itself
         )
         weakref.finalize(self, self._client.close)
@@ -219,6 +222,7 @@ class ModelServer:
         self, path: str, body: dict[str, Any] | None, timeouts: int
     ) -> Iterator[Iterator[bytes]]:
         """Send a request and return its answer in pieces; translate errors of httpx."""
+        cancellation.check()
         method, content = "GET", None
         if body is not None:  # of a lone surrogate, a question mark is sent
             method, content = "POST", json.dumps(body, ensure_ascii=False).encode(errors="replace")

@@ -27,6 +27,7 @@ from transcripts.core import languages
 from transcripts.core.languages import name_of
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import site_path
 from transcripts.core.views.requests import (
     A_YEAR,
     PageRequest,
@@ -323,7 +324,8 @@ def dismiss_languages(request: PageRequest) -> HttpResponse:
     response = HttpResponse() if request.htmx else back(request, reverse("library"))
     if gap:
         codes = _BETWEEN.join(gap.languages)
-        response.set_cookie(_cookie(request), codes, max_age=A_YEAR, samesite="Lax", httponly=True)
+        about = {"max_age": A_YEAR, "samesite": "Lax", "path": site_path("/")}
+        response.set_cookie(_cookie(request), codes, httponly=True, **about)
     return response
 
 

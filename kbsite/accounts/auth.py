@@ -36,7 +36,7 @@ def caller_of_request(request: HttpRequest) -> SignedInCaller | None:
     """Return the caller by bearer token if one is sent, else by session. Raises NotSignedIn."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if scheme.casefold() == "bearer":
-        resource = audience.origin_of(request) + request.path
+        resource = audience.origin_of(request) + request.path_info
         return caller_of_token(text.strip(), resource=resource)
     if request.user.is_authenticated:
         key = request.session.session_key or ""
@@ -111,7 +111,7 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
         if request.method not in SAFE:
             page = page_of_form(request)
         elif not takes_get(view_func):
-            page = page_above(request.path_info)
+            page = page_above(request.path)
         else:
             return super().handle_no_permission(request, view_func)
         return redirect_to_login(page or reverse("library"), self.get_login_url(view_func))

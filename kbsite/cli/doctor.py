@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Annotated
 
 import requests
 import typer
@@ -23,8 +24,9 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, boot, celery, health
 from kbsite.callers import everything
+from kbsite.cli import proxy_checks
 from kbsite.cli.jobs import gate_text
-from kbsite.cli.options import Json
+from kbsite.cli.options import Json, option
 from kbsite.cli.terminal import expected_error, print_json, say, typed
 from kbsite.health import HealthCheck
 from kbsite.identity import provider
@@ -46,18 +48,17 @@ FEW_FILES = 1_024  # a server has one for each connection
 Result = tuple[bool | None, str, str]  # ok, detail, hint
 
 
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    as_json: Json = False,
+    url: Annotated[
+        str, option(metavar="URL", help="Check a server from outside, through its proxy, instead.")
+    ] = "",
+) -> None:
     """Check the installation and suggest fixes.
 
     The exit code is 1 if a check fails.
     """
-    results = [_run("Python", _python), _run("Data directory", _data_dir)]
-    opened = _run(health.DATABASE, _open_database)
-    results += health.check_all() if opened.ok else [opened]
-    if opened.ok:
-        results += [_run(name, check) for name, check in _AFTER_DATABASE.items()]
-    results += [_run(name, _package, name) for name in ("yt-dlp", "youtube-transcript-api")]
-    results += [_run("Open files", _open_files), _run("Port", _port)]
+    results = proxy_checks.check(url) if url else _check_here()
     has_failed = any(result.ok is False for result in results)
     if as_json:
         print_json({"ok": not has_failed, "checks": results})
@@ -68,6 +69,16 @@ def doctor(as_json: Json = False) -> None:
             if result.ok is not True and result.hint:
                 say(typed(f"    {result.hint}"))
     raise typer.Exit(1 if has_failed else 0)
+
+
+def _check_here() -> list[HealthCheck]:
+    results = [_run("Python", _python), _run("Data directory", _data_dir)]
+    opened = _run(health.DATABASE, _open_database)
+    results += health.check_all() if opened.ok else [opened]
+    if opened.ok:
+        results += [_run(name, check) for name, check in _AFTER_DATABASE.items()]
+    results += [_run(name, _package, name) for name in ("yt-dlp", "youtube-transcript-api")]
+    return [*results, _run("Open files", _open_files), _run("Port", _port)]
 
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:

@@ -62,13 +62,18 @@ def manifest_of(address: str, *, site: str = YOUTUBE) -> dict[str, Any]:
         "host_permissions": [*pages, f"{_without_port(address)}/*"],
         "content_security_policy": {
             "extension_pages": "default-src 'none'; script-src 'self'; style-src 'self';"
-            f" img-src 'self'; connect-src {address}; base-uri 'none'; form-action 'none'"
+            f" img-src 'self'; connect-src {_below(address)}; base-uri 'none'; form-action 'none'"
         },
         "minimum_chrome_version": "121",
         "browser_specific_settings": {
             "gecko": {"id": "extension@cuebase", "strict_min_version": "128.0"}
         },
     }
+
+
+def _below(address: str) -> str:
+    """Return the source of all that is below an address, as a policy has it."""
+    return f"{address}/" if urlsplit(address).path else address
 
 
 def _without_port(origin: str) -> str:

@@ -1,25 +1,31 @@
 """A call: its caller, by bearer token, the head of its answer, and threads for the database."""
 
 import asyncio
+import hashlib
+import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
+from uuid import uuid4
 
 from django.conf import settings
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from pydantic import Field, InstanceOf
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
-from starlette.types import Message, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kbsite.accounts.auth import caller_of_token
 from kbsite.callers import SignedInCaller
 from kbsite.errors import DATABASE_ERRORS
+from kbsite.mcp.request_headers import JSON, STREAM, preferred
 from kbsite.middleware.responses import NOT_KEPT
 from kbsite.oauth import audience
+from transcripts.core import announcements
 from transcripts.core.access import AccessLevel, InsufficientScope
 from transcripts.core.actors import Actor, acting
 from transcripts.core.errors import DatabaseLost, NotSignedIn
@@ -27,6 +33,8 @@ from transcripts.core.locks import release_connection
 
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
 LOCAL_CALLER: ContextVar[SignedInCaller | None] = ContextVar("local_caller", default=None)  # stdio
+SESSION: Final = "mcp-session-id"
+MAX_SEEN: Final = 10_000  # bytes of a message that is read here, too
 P = ParamSpec("P")
 T = TypeVar("T")
 _RESPONSE: ContextVar["McpResponse"] = ContextVar("response")
@@ -103,24 +111,44 @@ class McpResponse:
     """Holds the head of an answer until its body begins, as a tool may then have been called.
 
     ``headers`` are added to it. With a ``refusal``, the answer is 403 `insufficient_scope`, on
-    which a client asks its user for more.
+    which a client asks its user for more. A client that does not read streams gets the last
+    message of one as JSON.
     """
 
-    def __init__(self, scope: Scope, send: Send, *, own: str) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, *, own: str) -> None:
         self.headers = {"Cache-Control": f"{NOT_KEPT}, no-transform"}
         self.refusal: InsufficientScope | None = None
         self.resource = f"{own}/mcp"
-        self._scope, self._send, self._own = scope, send, own
+        self._scope, self._receive, self._send, self._own = scope, receive, send, own
+        self._request = Headers(scope=scope)
+        self._reads_json = preferred(self._request.get("accept", "")) == JSON
+        self._body = bytearray()
         self._head: Message | None = None
-        self._is_sent = False
+        self._stream: bytearray | None = None  # that is collected for a client that reads JSON
+        self._is_refused = self._is_sent = False
         _RESPONSE.set(self)
+
+    async def receive(self) -> Message:
+        """Receive a part of the request."""
+        event = await self._receive()
+        if len(self._body) < MAX_SEEN:
+            self._body += event.get("body", b"")
+        return event
 
     async def send(self, event: Message) -> None:
         """Send an event of the answer, or keep it."""
         if event["type"] == "http.response.start":
             self._head = event
-        elif not self._is_sent and self.refusal:
-            self._is_sent = True
+            is_stream = Headers(raw=event["headers"]).get("content-type", "").startswith(STREAM)
+            self._stream = bytearray() if is_stream and self._reads_json else None
+        elif self._is_refused:
+            pass
+        elif self._is_sent:
+            await self._send(event)
+        elif self._stream is not None and event.get("more_body"):
+            self._stream += event["body"]
+        elif self.refusal:
+            self._is_refused = True
             challenge = self._challenge(self.refusal.code, self.refusal.scope)
             refused = JSONResponse(
                 {"error": self.refusal.code, "error_description": self.refusal.message},
@@ -130,15 +158,44 @@ class McpResponse:
             await refused(self._scope, _nothing, self._send)
         elif self._head is not None:
             self._is_sent = True
-            head, self._head = self._head, None
-            headers = MutableHeaders(raw=list(head["headers"]))
-            headers.update(self.headers)
-            if head["status"] == 401:
-                headers["WWW-Authenticate"] = self._challenge("invalid_token", audience.SCOPES)
-            await self._send({**head, "headers": headers.raw})
-            await self._send(event)
-        elif not self.refusal:
-            await self._send(event)
+            await self._begin(self._head, event)
+
+    async def _begin(self, head: Message, event: Message) -> None:
+        headers = MutableHeaders(raw=list(head["headers"]))
+        headers.update(self.headers)
+        message = self._message()
+        if head["status"] == 401:
+            headers["WWW-Authenticate"] = self._challenge("invalid_token", audience.SCOPES)
+        elif message.get("method") == "initialize" and SESSION not in headers:
+            headers[SESSION] = uuid4().hex
+        elif message.get("method") == "notifications/cancelled" and head["status"] == 202:
+            params = message.get("params")
+            await in_thread(self._cancel, params.get("requestId") if params else None)
+        if self._stream is not None:
+            answers = re.findall(rb"^data: ?(.*)$", self._stream + event["body"], re.MULTILINE)
+            event = {"type": "http.response.body", "body": answers[-1].strip() if answers else b""}
+            headers.update({"content-type": JSON, "content-length": str(len(event["body"]))})
+        await self._send({**head, "headers": headers.raw})
+        await self._send(event)
+
+    def topic_of(self, request: object) -> str:
+        """Return the topic of an order to cancel a request of this client."""
+        caller = [self._request.get(name, "") for name in ("authorization", SESSION)]
+        text = json.dumps([*caller, str(request)])
+        return f"cancel {hashlib.sha256(text.encode()).hexdigest()}"
+
+    def _cancel(self, request: object) -> None:
+        announcements.announce(self.topic_of(request))
+
+    def _message(self) -> dict[str, Any]:
+        """Return the message that was sent, if it is a short one: those are that matter here."""
+        if len(self._body) >= MAX_SEEN:
+            return {}
+        try:
+            message = json.loads(self._body)
+        except (ValueError, RecursionError):
+            return {}
+        return message if isinstance(message, dict) else {}
 
     def _challenge(self, error: str, scope: str) -> str:
         return audience.challenge(self._own, "/mcp", error=error, scope=scope)
@@ -148,6 +205,14 @@ def headers() -> dict[str, str]:
     """Return the headers that the answer to this request will get besides its own."""
     current = _RESPONSE.get(None)
     return current.headers if current else {}
+
+
+def topic_of(request: object) -> str:
+    """Return the topic of an order to cancel a request of the current client; "" over stdio, where
+    the connection knows its requests.
+    """
+    current = _RESPONSE.get(None)
+    return current.topic_of(request) if current else ""
 
 
 def resource() -> str:

@@ -2,7 +2,7 @@
 
 import time
 from asyncio import sleep
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from django.utils import timezone
 
@@ -10,6 +10,7 @@ from citations.models import Source, State
 from citations.vectors import language_gap
 from kbsite import celery
 from kbsite.callers import SignedInCaller
+from kbsite.mcp import progress
 from kbsite.mcp.answer_text import clip, for_models, page
 from kbsite.mcp.calls import in_thread
 from kbsite.mcp.errors import FetchFailed
@@ -25,9 +26,6 @@ from transcripts.text.timecodes import parse_target
 
 PATIENCE = 20.0  # seconds; clients abandon a call after about 60
 POLL = 0.5  # seconds between two queries of the job
-REPORT = 1.0  # seconds between two reports of progress
-
-Report = Callable[[float, float | None, str | None], Awaitable[None]]
 SOURCES = 5  # of a video, that an answer names
 
 
@@ -88,21 +86,19 @@ def target_collection(by: SignedInCaller, name: str) -> Collection:
     return library.target_collection(by.scope, name)
 
 
-async def wait_for(by: SignedInCaller, job: Job, *, report: Report) -> Job:
-    """Wait until a job ends or is postponed, ``PATIENCE`` seconds at most; report its progress.
+async def wait_for(by: SignedInCaller, job: Job) -> Job:
+    """Wait until a job ends or is postponed, ``PATIENCE`` seconds at most; say what it does.
 
     Raises ``FetchFailed``.
     """
-    started, reported = time.monotonic(), -1.0
-    while (waited := time.monotonic() - started) < PATIENCE:
+    started = time.monotonic()
+    while time.monotonic() - started < PATIENCE:
         job = await in_thread(activity.find_job, by.scope, job.pk)
         if job.state == Job.State.FAILED:
             raise FetchFailed(job.error, hint=job.hint)
         if job.state == Job.State.DONE or job.run_after is not None:
             return job
-        if waited - reported >= REPORT:
-            reported = waited
-            await report(round(waited, 3), PATIENCE, job.step or job.state)
+        progress.step(job.step or job.state)
         await sleep(POLL)
     return job
 

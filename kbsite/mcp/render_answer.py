@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from citations.answers.answer import Quote
+from citations.answers.answer import ClaimEvent, Event, Progress, Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.answers.sureness import level_of
@@ -40,6 +40,26 @@ _ADVICE = {
 }
 _NEGATED = "Do not cite it: in the source “{}” stands right before it. Quote that word, too."
 _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
+
+
+_STEPS = {
+    "route": "understanding the question",
+    "retrieve": "searching the library",
+    "rerank": "ranking the passages",
+    "write": "writing the answer",
+    "ground": "checking the quotes",
+}
+
+
+def render_step(event: Event) -> str:
+    """Return what answering has come to: a stage, or a claim that was checked."""
+    match event:
+        case Progress():
+            return _STEPS.get(event.stage, event.stage)
+        case ClaimEvent():
+            cited = "".join(f"[{number}]" for number in event.claim.citations)
+            return f"writing the answer; checked so far:\n{material(event.claim.text)} {cited}"
+    return "storing the answer"
 
 
 def render_reply(reply: ReplyOut, arguments: Arguments) -> str:

@@ -3,14 +3,11 @@
 import asyncio
 from importlib.metadata import version
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 
 import anyio
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http.request import split_domain_port, validate_host
 from django.templatetags.static import static
-from django.utils.http import is_same_domain
 from limits import RateLimitItemPerMinute
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheHint
@@ -36,7 +33,7 @@ from starlette.types import Receive, Scope, Send
 
 from kbsite.callers import SignedInCaller, everything
 from kbsite.errors import RETRY_SECONDS
-from kbsite.mcp import calls, prompts, resources
+from kbsite.mcp import calls, prompts, request_headers, resources
 from kbsite.mcp.answer_text import answer
 from kbsite.mcp.calls import ApiTokenVerifier, McpResponse, caller, in_thread
 from kbsite.mcp.errors import explained, rejected
@@ -58,7 +55,6 @@ MAX_BODY = 1_000_000  # bytes
 COUNTED = frozenset(
     {"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"}
 )
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
 INSTRUCTIONS = (
     "A library of YouTube videos, recordings and documents. search_knowledge_base finds passages "
@@ -170,7 +166,8 @@ class Application:
     """Django, and the MCP endpoint at /mcp, for a single event loop; with or without lifespan.
 
     With sessions (not ``stateless``) a tool may ask its client something during a call, but all
-    calls of a client must reach one process.
+    calls of a client must reach one process. Without them, a client still gets an id of a session,
+    of which nothing is kept: it tells the calls apart that may be cancelled.
     """
 
     def __init__(self, server: MCPServer[Any] | None = None, *, stateless: bool = True) -> None:
@@ -202,28 +199,13 @@ class Application:
             self._has_lifespan = True
             await self._mcp(scope, receive, send)
         elif scope["type"] == "http" and scope["path"].rstrip("/") == PATH:
-            # The SDK takes spaces of header values for a mismatch, and the last slash for a path.
             headers = [(name, value.strip()) for name, value in scope["headers"]]
-            tidied = {**scope, "headers": headers, "path": PATH, "raw_path": PATH.encode()}
-            await self._serve(tidied, receive, send)
+            await self._serve({**scope, "headers": headers}, receive, send)
         else:
             await self._django(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin", "")
-        refusal = None
-        if not _host_is_ours(host):
-            text = "This server does not answer to that name; see ALLOWED_HOSTS."
-            refusal = PlainTextResponse(text, status_code=421)
-        elif not _origin_may_call(origin, host=host):
-            text = "Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS."
-            refusal = PlainTextResponse(text, status_code=403)
-        elif self._stateless and scope["method"] != "POST":
-            # The SDK would hold a stream open on which, without sessions, nothing is ever sent.
-            text, allow = "Only POST is served here.", {"Allow": "POST"}
-            refusal = PlainTextResponse(text, status_code=405, headers=allow)
-        if refusal:
+        if refusal := request_headers.refusal(scope, stateless=self._stateless):
             await refusal(scope, receive, send)
             return
         if not self._has_lifespan:  # to start the sessions' task group
@@ -231,8 +213,10 @@ class Application:
             await self._ready.wait()
         calls.ADDRESS.set((scope.get("client") or (None,))[0])
         scheme = "https" if settings.SECURE else scope["scheme"]
-        outgoing = McpResponse(scope, send, own=audience.origin(scheme, host))
-        await self._mcp(scope, receive, outgoing.send)
+        own = audience.origin(scheme, Headers(scope=scope).get("host", ""))
+        response = McpResponse(scope, receive, send, own=own)
+        tidied = request_headers.tidied(scope, PATH)
+        await self._mcp(tidied, response.receive, response.send)
 
     async def _run_sessions(self) -> None:
         async with self._sessions.run():
@@ -288,44 +272,3 @@ async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
             return answer(explained(error), is_error=True)
         raise MCPError(code=INVALID_REQUEST, message=explained(error)) from error
     return await call_next(ctx)
-
-
-# Host and Origin by Django's settings
-
-
-def _host_is_ours(host: str) -> bool:
-    """Return whether a Host header names this server: protection against DNS rebinding."""
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(
-        domain, [*settings.ALLOWED_HOSTS, _split(settings.PUBLIC_URL).hostname or ""]
-    )
-
-
-def _origin_may_call(origin: str, *, host: str) -> bool:
-    """Return whether a page of this origin may call; programs send no origin.
-
-    Allowed are this server's own pages, PUBLIC_URL, CSRF_TRUSTED_ORIGINS, and any port of this
-    machine if the server is called on this machine.
-    """
-    parts = _split(origin)
-    if not origin:
-        return True
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        return False
-    own = _split(settings.PUBLIC_URL)
-    if parts.netloc == host or origin == f"{own.scheme}://{own.netloc}":
-        return True
-    if parts.hostname in LOOPBACK and split_domain_port(host)[0].strip("[]") in LOOPBACK:
-        return True
-    return any(
-        parts.scheme == trusted.scheme
-        and is_same_domain(parts.netloc, trusted.netloc.removeprefix("*"))
-        for trusted in map(_split, settings.CSRF_TRUSTED_ORIGINS)
-    )
-
-
-def _split(address: str) -> SplitResult:
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Final
 
 from django.templatetags.static import static
@@ -19,7 +19,15 @@ from citations.schemas.answers import ReplyOut
 from citations.schemas.filters import MAX_LIMIT
 from citations.search import pipeline
 from kbsite.callers import SignedInCaller
-from kbsite.mcp import connector, jobs, overviews, render_answer, render_search, tool_inputs
+from kbsite.mcp import (
+    connector,
+    jobs,
+    overviews,
+    progress,
+    render_answer,
+    render_search,
+    tool_inputs,
+)
 from kbsite.mcp import render_transcript as render
 from kbsite.mcp.answer_text import CURSOR, MORE, answer, material
 from kbsite.mcp.calls import caller, in_thread
@@ -29,8 +37,6 @@ from transcripts.library import activity
 from transcripts.library import reading as library
 from transcripts.models import Job
 from transcripts.text.reading import ReadingMode
-
-Reporting = Context[Any, Any]
 
 _READS: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -44,9 +50,7 @@ _ADDS: Final = ToolAnnotations(
 
 
 @needs(AccessLevel.READ)
-async def fetch_transcript(
-    by: SignedInCaller, arguments: tool_inputs.FetchTranscript, ctx: Reporting
-) -> str:
+async def fetch_transcript(by: SignedInCaller, arguments: tool_inputs.FetchTranscript) -> str:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
     Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
@@ -66,7 +70,7 @@ async def fetch_transcript(
         collection=arguments.collection,
     )
     if isinstance(result, Job):
-        job = await jobs.wait_for(by, result, report=ctx.report_progress)
+        job = await jobs.wait_for(by, result)
         if job.state != Job.State.DONE or job.video is None:
             return jobs.render_job(job, arguments)
     return await in_thread(_read, by, reading, more=render.MORE_OF_FETCHED)
@@ -165,8 +169,8 @@ def ask_knowledge_base(by: SignedInCaller, arguments: tool_inputs.AskKnowledgeBa
     else:
         about = arguments.model_dump(include={"collection", "sources"})
         answer = questions.ask_first(scope, user, arguments.question, **about)
-    for _ in questions.respond(scope, user, answer):
-        pass  # the answer is read from its row, as every door does
+    for event in questions.respond(scope, user, answer):  # the answer is read from its row
+        progress.step(render_answer.render_step(event))
     record = answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
     return render_answer.render_reply(ReplyOut.model_validate(record), arguments)
 
@@ -303,11 +307,10 @@ def _read(by: SignedInCaller, arguments: tool_inputs.GetTranscript, *, more: str
 
 def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAnnotations) -> Tool:
     @wraps(run)
-    async def called(arguments: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
-        by = caller()
-        if inspect.iscoroutinefunction(run):
-            return answer(await run(by, arguments, ctx))
-        return answer(await in_thread(run, by, arguments))
+    async def called(arguments: tool_inputs.Arguments, ctx: Context[Any, Any]) -> CallToolResult:
+        is_waiting = inspect.iscoroutinefunction(run)  # in the event loop, for a job
+        work = run if is_waiting else partial(in_thread, run)
+        return answer(await progress.followed(work(caller(), arguments), ctx))
 
     inputs = inspect.get_annotations(run)["arguments"]
     return Tool(

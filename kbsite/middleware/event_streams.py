@@ -4,12 +4,22 @@ import asyncio
 from typing import Any, Final
 
 from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpResponseBase
 
+from transcripts.core.site_path import own_path, site_path
 from transcripts.core.views.events import EventStream
 
 STUCK_SECONDS: Final = 60.0  # that a client may leave an event unread
+
+
+class SiteRequest(ASGIRequest):
+    """A request below the path of the site, whether or not the proxy has taken it off."""
+
+    def __init__(self, scope: Any, body_file: Any) -> None:
+        super().__init__(scope, body_file)
+        self.path_info = own_path(scope["path"])
+        self.path = site_path(self.path_info)
 
 
 class SiteHandler(ASGIHandler):
@@ -17,6 +27,8 @@ class SiteHandler(ASGIHandler):
 
     Django keeps a thread for each request until the response has ended.
     """
+
+    request_class = SiteRequest
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         sender = _Sender(send)

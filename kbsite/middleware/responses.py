@@ -4,13 +4,13 @@ browser may do for them.
 
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.gzip import GZipMiddleware
 from django.utils.deprecation import MiddlewareMixin
 
 from kbsite import secret_addresses
 from kbsite.errors import API
+from transcripts.core.site_path import own_path, site_path
 
 TEXTS: Final = ("text/", "image/svg")  # static files that get smaller
 NOT_KEPT: Final = "private, no-store"
@@ -38,7 +38,7 @@ class PublicGZipMiddleware(GZipMiddleware):
         is_static_text = (
             request.method == "GET"
             and response.status_code == 200
-            and request.path_info.startswith(settings.STATIC_URL)
+            and request.path_info.startswith("/static/")
             and response.get("Content-Type", "").startswith(TEXTS)
         )
         if is_program and not response.streaming or is_static_text:
@@ -53,6 +53,16 @@ class PermissionsPolicyMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> Any:
         response["Permissions-Policy"] = POLICY
+        return response
+
+
+class LocationMiddleware(MiddlewareMixin):
+    """Leads to addresses below the path of the site, also where an operation knows but its own."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> Any:
+        location = response.get("Location", "")
+        if location.startswith("/") and not location.startswith("//"):
+            response["Location"] = site_path(own_path(location))
         return response
 
 

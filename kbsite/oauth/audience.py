@@ -7,6 +7,7 @@ from oauth2_provider.settings import oauth2_settings
 from oauthlib.common import Request
 
 from transcripts.core.access import AccessLevel
+from transcripts.core.site_path import site_path
 
 METADATA: Final = "/.well-known/oauth-protected-resource"
 RESOURCES: Final = ("/mcp", "/api")  # that have metadata of their own
@@ -14,8 +15,8 @@ SCOPES: Final = " ".join(AccessLevel.WRITE.scopes)  # that clients are told to a
 
 
 def origin(scheme: str, host: str) -> str:
-    """Return scheme and name of this server: PUBLIC_URL, or on one machine those that are used."""
-    return str(oauth2_settings.OIDC_ISS_ENDPOINT) or f"{scheme}://{host}"
+    """Return the address of this server: PUBLIC_URL, or on one machine the name that is used."""
+    return str(oauth2_settings.OIDC_ISS_ENDPOINT) or f"{scheme}://{host}{site_path('')}"
 
 
 def origin_of(request: HttpRequest) -> str:

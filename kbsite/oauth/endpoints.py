@@ -12,6 +12,7 @@ from oauth2_provider.views import OAuthProtectedResourceMetadataView, RevokeToke
 from kbsite.middleware import rate_limits
 from kbsite.oauth import audience
 from transcripts.core.errors import Throttled
+from transcripts.core.site_path import own_path
 
 PER_ADDRESS: Final = RateLimitItemPerMinute(300)
 
@@ -50,7 +51,8 @@ class ResourceMetadata(OAuthProtectedResourceMetadataView):
     """The metadata of the server, or of one of its parts."""
 
     def get_resource(self, request: HttpRequest) -> str:
-        return audience.origin_of(request) + request.path.removeprefix(audience.METADATA)
+        part = request.path_info.removeprefix(audience.METADATA)
+        return audience.origin_of(request) + own_path(part)
 
 
 def refusal(

@@ -1,7 +1,9 @@
 """Pages of the site: home, signing in and out, API tokens, health, and errors."""
 
+import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator
 from typing import Any
 
 from allauth.account.internal.flows.login import perform_password_login
@@ -15,13 +17,12 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
-from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -30,16 +31,19 @@ from kbsite import mcp_clients as clients
 from kbsite.accounts import passwords, sign_in
 from kbsite.accounts.users import Invitation
 from kbsite.callers import AnyRequest, SignedInRequest, is_superuser
-from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, error_page, status_of
+from kbsite.errors import DATABASE_ERRORS, EVENTS, RETRY_SECONDS, error_page, status_of
 from kbsite.models import ApiToken, SignInLink
 from kbsite.models.credentials import ACCESS_LABELS
 from kbsite.oauth import audience, connections
 from kbsite.pages.glossary import TERMS
+from transcripts.conf import public_url
 from transcripts.core import audit
 from transcripts.core.access import AccessLevel
 from transcripts.core.alphabet import alphabet_key
 from transcripts.core.audit import Action
 from transcripts.core.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
+from transcripts.core.site_path import site_path
+from transcripts.core.views.events import EventStream, event
 from transcripts.core.work.disk import storage_full
 from transcripts.models import Collection
 
@@ -147,11 +151,11 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
         )
     ]
     manifest = {
-        "id": "/",
+        "id": site_path("/"),
         "name": "Cuebase",
         "description": _("Your library of transcripts and documents."),
         "start_url": resolve_url("library"),
-        "scope": "/",
+        "scope": site_path("/"),
         "display": "minimal-ui",
         "background_color": "#f6f5f1",
         "theme_color": "#0b655d",
@@ -168,9 +172,27 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """Report that this process answers."""
-    return HttpResponse("ok", content_type="text/plain")
+def healthz(request: HttpRequest) -> HttpResponseBase:
+    """Report that this process answers; to whoever names the address that was called, whether the
+    proxy has passed it on; and in a stream, that streams arrive as they are written.
+    """
+    if request.headers.get("Accept") == EVENTS:
+        return EventStream(_beats())
+    if "host" not in request.GET:
+        return HttpResponse("ok", content_type="text/plain")
+    seen = {
+        "scheme": request.scheme,
+        "host": request.get_host(),
+        "path": settings.PUBLIC_PATH,
+        "url": public_url(),
+    }  # only whether they are the same: the rest is the server's own
+    return JsonResponse({name: request.GET.get(name) == value for name, value in seen.items()})
+
+
+async def _beats() -> AsyncIterator[str]:
+    for number in range(3):
+        yield event("beat", str(number))
+        await asyncio.sleep(0.5)
 
 
 @login_not_required
@@ -259,13 +281,6 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
-@csrf_exempt
-def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Report that a form's CSRF token is not valid."""
-    hint = _("Reload the page, and send it again. Cookies have to be allowed.")
-    return _error_page(request, 403, _("This form has expired."), hint)
-
-
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     hint = _("It may have been deleted, or the address mistyped.")
     return _error_page(request, 404, _("There is nothing at this address."), hint)
@@ -315,4 +330,4 @@ def _tokens(request: SignedInRequest, text: str = "") -> dict[str, Any]:
 
 
 def _mcp_url(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/mcp")
+    return request.build_absolute_uri(site_path("/mcp"))

@@ -8,8 +8,16 @@ from kbsite.settings.options import OPTIONS, option
 from transcripts.core.access import AccessLevel
 
 PUBLIC_URL = option(
-    "PUBLIC_URL", "http://127.0.0.1:8000", "Public address of this server, for links and MCP."
+    "PUBLIC_URL",
+    "http://127.0.0.1:8000",
+    "Public address of this server, for links and MCP; it may have a path (https://host/kb).",
 )
+_public = urlsplit(PUBLIC_URL)
+PUBLIC_PATH = _public.path.rstrip("/")  # below which the site is served: /kb of https://host/kb
+if not re.fullmatch(r"(/[\w.~-]+)*", PUBLIC_PATH, re.ASCII):
+    raise OPTIONS["PUBLIC_URL"].refusal(repr(PUBLIC_URL), "https://example.org/kb")
+FORCE_SCRIPT_NAME = PUBLIC_PATH or None
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{PUBLIC_PATH}/"
 
 # Sign-in
 
@@ -84,13 +92,12 @@ OAUTH_REDIRECT_SCHEMES = option(
 OAUTH_DAYS = option(
     "OAUTH_DAYS", 60, "Days after which a connection that is not used ends.", least=1
 )
-_public = urlsplit(PUBLIC_URL)
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth2_provider.Application"
 OAUTH2_PROVIDER: dict[str, Any] = {
     # On one machine it is the name that is used: 127.0.0.1 or localhost, and the port.
     "OIDC_ISS_ENDPOINT": ""
-    if _public.hostname in ("127.0.0.1", "localhost", "::1")
-    else f"{_public.scheme}://{_public.netloc}",
+    if _public.hostname in ("127.0.0.1", "localhost", "::1") and not PUBLIC_PATH
+    else f"{_public.scheme}://{_public.netloc}{PUBLIC_PATH}",
     "SCOPES": {level: level for level in AccessLevel},  # the page has its own words
     "SCOPES_BACKEND_CLASS": "kbsite.oauth.tokens.Scopes",
     "DEFAULT_SCOPES": [AccessLevel.READ],

@@ -1,5 +1,6 @@
 """Django's settings, and those of the whole installation."""
 
+import re
 import secrets
 from contextlib import suppress
 from ipaddress import ip_network
@@ -13,7 +14,7 @@ from platformdirs import user_data_path
 from kbsite import postgres
 from kbsite.languages import *
 from kbsite.settings.access_settings import *
-from kbsite.settings.access_settings import OIDC_APPS
+from kbsite.settings.access_settings import OIDC_APPS, PUBLIC_PATH
 from kbsite.settings.engine_settings import *
 from kbsite.settings.options import BASE_DIR as BASE_DIR
 from kbsite.settings.options import OPTIONS as OPTIONS
@@ -88,7 +89,8 @@ for _proxy in TRUSTED_PROXIES:
         ) from error
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
-SECURE_REDIRECT_EXEMPT = ["^(healthz|readyz)$"]  # supervisors ask within the machine or cluster
+# Supervisors ask within the machine or cluster.
+SECURE_REDIRECT_EXEMPT = [rf"^({re.escape(PUBLIC_PATH[1:])}/)?(healthz|readyz)$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
@@ -145,6 +147,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.middleware.responses.PermissionsPolicyMiddleware",  # of pages, not of files
     "kbsite.middleware.responses.PrivacyMiddleware",
+    "kbsite.middleware.responses.LocationMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -192,7 +195,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "library"
 LOGOUT_REDIRECT_URL = "sign-in"
-CSRF_FAILURE_VIEW = "kbsite.pages.home.form_expired"
+CSRF_FAILURE_VIEW = "kbsite.pages.form_refusals.show"
 TIME_ZONE = option("TIME_ZONE", "UTC", "Time zone in which times are shown.")
 try:
     ZoneInfo(TIME_ZONE)
@@ -201,7 +204,7 @@ except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         f"TIME_ZONE cannot be {TIME_ZONE!r}: a name such as Europe/Berlin is expected"
     ) from error
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-STATIC_URL = "static/"
+STATIC_URL = f"{PUBLIC_PATH}/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [PACKAGE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start

@@ -6,7 +6,6 @@ import uuid
 from time import perf_counter
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 from opentelemetry import propagate, trace
@@ -88,7 +87,7 @@ def _method(scope: Any) -> str:
 
 
 def _route(scope: Any) -> str:
-    prefixes = ("/mcp", f"/{settings.STATIC_URL.strip('/')}/")
+    prefixes = ("/mcp", "/static/")
     default = next((route for route in prefixes if scope["path"].startswith(route)), logs.UNMATCHED)
     route: str = scope.get(ROUTE, default)
     return route

@@ -46,6 +46,11 @@ class Waiter:
         self._heard.add(topic)
         self._woken.set()
 
+    def wake(self) -> None:
+        """Hear all topics: announcements may have been missed."""
+        for topic in self.topics:
+            self.tell(topic)
+
     async def wait(self, seconds: float) -> frozenset[str]:
         """Return the topics announced since the last call; wait for one for up to so long."""
         with suppress(TimeoutError):
@@ -55,6 +60,13 @@ class Waiter:
         self._heard.clear()
         self._woken.clear()
         return heard
+
+
+class OrderWaiter(Waiter):
+    """Hears orders, which nobody has given because they may have been missed."""
+
+    def wake(self) -> None:
+        pass
 
 
 async def news(
@@ -91,9 +103,9 @@ class Listener:
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def waiting(self, *topics: str) -> Iterator[Waiter]:
+    def waiting(self, *topics: str, kind: type[Waiter] = Waiter) -> Iterator[Waiter]:
         """Yield a waiter that hears these topics during the block."""
-        waiter = Waiter(frozenset(topics))
+        waiter = kind(frozenset(topics))
         self._waiters.add(waiter)
         if self._task is None:
             self._task = asyncio.create_task(self._listen())
@@ -118,8 +130,7 @@ class Listener:
 
     def _wake_all(self) -> None:
         for waiter in self._waiters:
-            for topic in waiter.topics:
-                waiter.tell(topic)
+            waiter.wake()
 
     def _set_listening(self, listening: bool) -> None:
         if listening != self.is_listening:
@@ -166,6 +177,12 @@ class Listener:
                 is_heard = True
                 self._set_listening(True)
         return is_heard
+
+
+def announce(topic: str) -> None:
+    """Announce a topic of one's own to all processes."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, topic))
 
 
 def current_listener() -> Listener:

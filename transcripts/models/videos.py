@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from transcripts.core.player import Player, player_of
 from transcripts.core.sanitize import is_uuid
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import site_path
 from transcripts.models.collections import Collection, Deletable, DeletableQuerySet, VisibleQuerySet
 from transcripts.text.language_tags import distance
 from transcripts.text.timecodes import watch_url
@@ -32,7 +33,7 @@ def clean_key(text: str) -> str:
 
 def video_path(pk: int) -> str:
     """Return the path of a video's page."""
-    return f"/videos/{pk}/"
+    return site_path(f"/videos/{pk}/")
 
 
 class Video(Deletable):

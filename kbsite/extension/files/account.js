@@ -1,7 +1,7 @@
 // The connection to the library: OAuth 2.1 with PKCE as a public client that registers itself.
 
 /** The library's address; the server writes it into the manifest when it makes the extension. */
-export const ADDRESS = new URL(chrome.runtime.getManifest().homepage_url).origin;
+export const ADDRESS = chrome.runtime.getManifest().homepage_url.replace(/\/$/, "");
 const MARGIN = 30_000; // ms before its end at which a token is exchanged
 const PATIENCE = 30_000; // ms
 

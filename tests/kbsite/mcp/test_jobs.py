@@ -28,7 +28,6 @@ VIDEO = "dQw4w9WgXcQ"
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "PATIENCE", 5.0)
     monkeypatch.setattr(jobs, "POLL", 0.05)
-    monkeypatch.setattr(jobs, "REPORT", 0.1)
 
 
 def test_what_the_library_has_is_given_at_once(shelf: Shelf) -> None:

@@ -5,8 +5,10 @@ import json
 from typing import Any
 
 import pytest
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
+from kbsite.middleware.responses import LocationMiddleware
 from kbsite.models import ApiToken
 from tests.makers import make_user, make_video
 from transcripts.models import Collection
@@ -75,3 +77,21 @@ def test_pages_of_named_origins_may_call_and_others_may_not(
     assert "Access-Control-Allow-Origin" not in other
     settings.CORS_ALLOWED_ORIGINS = []
     assert "Access-Control-Allow-Origin" not in client.get(VIDEOS, headers={"Origin": ORIGIN})
+
+
+@pytest.mark.parametrize(
+    ("location", "below"),
+    [
+        ("/api/v1/notes/1", "/kb/api/v1/notes/1"),
+        ("/kb/library/", "/kb/library/"),
+        ("//elsewhere.example/", "//elsewhere.example/"),
+        ("https://elsewhere.example/", "https://elsewhere.example/"),
+    ],
+)
+def test_an_operation_leads_below_the_path_of_the_site(
+    settings: Any, location: str, below: str
+) -> None:
+    settings.PUBLIC_PATH = "/kb"
+    answer = HttpResponse(headers={"Location": location})
+    middleware = LocationMiddleware(lambda _: answer)
+    assert middleware.process_response(HttpRequest(), answer)["Location"] == below

@@ -116,7 +116,7 @@ def test_a_form_from_elsewhere_is_refused_with_a_page_that_helps(owner: User) ->
     browser.force_login(owner)
     response = browser.post("/collections/create/", {"name": "x"})
     assert response.status_code == 403
-    assert "This form has expired" in text_of(response)
+    assert "This form came without the cookie of its page" in text_of(response)
 
 
 @pytest.mark.parametrize("secure", [True, False])

@@ -17,6 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from transcripts.core.scope import Scope
+from transcripts.core.site_path import own_path, site_path
 
 SAFE: Final = ("GET", "HEAD")
 A_YEAR: Final = 365 * 24 * 3600  # seconds
@@ -93,7 +94,8 @@ def page_of_form(request: HttpRequest) -> str:
 
 def page_above(path: str) -> str:
     """Return the nearest address above a path that answers GET, "" if that is the first page."""
-    while (path := path.rstrip("/").rpartition("/")[0] + "/") != "/":
+    home = site_path("/")
+    while (path := path.rstrip("/").rpartition("/")[0] + "/") not in ("/", home):
         if _is_page(path):
             return path
     return ""
@@ -114,7 +116,7 @@ def takes_get(view: Callable[..., Any]) -> bool:
 
 def _is_page(path: str) -> bool:
     try:
-        return takes_get(resolve(path).func)
+        return takes_get(resolve(own_path(path)).func)
     except Resolver404:
         return False
 
@@ -136,7 +138,8 @@ def query_string(values: Mapping[str, object]) -> str:
 def remember_view(request: PageRequest, response: HttpResponse, name: str, view: str) -> None:
     """Have a view that was chosen just now shown from now on, if no other is named."""
     if "view" in request.GET:
-        response.set_cookie(name, view, max_age=A_YEAR, samesite="Lax")
+        path = site_path("/")
+        response.set_cookie(name, view, max_age=A_YEAR, samesite="Lax", path=path)
 
 
 def offset_of(request: HttpRequest) -> int:
