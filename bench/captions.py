@@ -72,9 +72,9 @@ def compared(folder: Path) -> Iterator[tuple[str, object, object]]:
             yield from asserted(page.stem, match[2], said)
     for file in sorted(folder.rglob("*.test")):
         head, _, written = file.read_bytes().partition(b"\n===\n")
-        script = "\n".join(head.decode().split("\n")[1:])  # without the name and links
+        lines = [line for line in head.decode().split("\n")[1:] if not line.startswith("<")]
         said = read(written.decode("unicode_escape").encode())
-        yield from asserted(file.stem, re.sub("^<.*", "", script, flags=re.MULTILINE), said)
+        yield from asserted(file.stem, "\n".join(lines), said)
 
 
 def asserted(test: str, script: str, said: Said) -> Iterator[tuple[str, object, object]]:
