@@ -39,21 +39,39 @@ def _markdown_pieces(text: str) -> Iterator[Piece]:
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of a page, and the pieces of its article, or else of all its body."""
     tree = LexborHTMLParser(source)
+    titles, everything = _text_of(tree)
+    if _length(everything) < article.HARDLY_ANY:
+        shown = article.without_scripts(source)
+        without = LexborHTMLParser(shown)
+        others = _text_of(without)
+        if _length(others[1]) >= article.HARDLY_ANY:
+            source, tree, (titles, everything) = shown, without, others
+        else:
+            tree = LexborHTMLParser(source)
+            everything = list(Walker().pieces(tree.body)) if tree.body else []
     facts = article.facts_of(tree)
-    if tree.body is None:
-        return facts, iter(())
-    everything = list(Walker().pieces(tree.body))
     if article.needs_scripts(tree, _length(everything)):
         facts["note"] = article.NEEDS_SCRIPTS_NOTE
+    if tree.body is None:
+        return facts, iter(())
     for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
         pieces = list(Walker().pieces(part))
         if _length(pieces) >= article.LEAST_SHARE * _length(everything):
             outside = 1 - _length(pieces) / max(1, _length(everything))
             if outside >= article.TOLD_SHARE:
                 facts["note"] = article.ARTICLE_NOTE.format(round(100 * outside))
-            return facts, iter((*_title_outside(tree, part), *pieces))
+            return facts, iter((*_title_outside(titles, part), *pieces))
         facts["note"] = article.WHOLE_PAGE_NOTE
-    return facts, iter(everything)
+    return facts, iter((*_title_outside(titles, tree.body), *everything))
+
+
+def _text_of(tree: LexborHTMLParser) -> tuple[list[str], list[Piece]]:
+    """Return a page's top headings and, without the frame of its site, its pieces."""
+    titles = [" ".join(title.text().split()) for title in tree.css("h1")]
+    if tree.body is None:
+        return titles, []
+    article.drop_frame(tree.body)
+    return titles, list(Walker().pieces(tree.body))
 
 
 def _article(source: str, body: LexborNode) -> LexborNode | None:
@@ -69,12 +87,10 @@ def _article(source: str, body: LexborNode) -> LexborNode | None:
     return article.find(source, texts) if len(source) <= article.MAX_SOURCE else None
 
 
-def _title_outside(tree: LexborHTMLParser, part: LexborNode) -> Iterator[Piece]:
+def _title_outside(titles: list[str], part: LexborNode) -> Iterator[Piece]:
     """Yield a page's only top heading if it does not stand within a part."""
-    titles = tree.css("h1")
-    if len(titles) == 1 and part.css_first("h1") is None:
-        text = " ".join(titles[0].text().split())
-        yield 1, text, f"<h1>{html.escape(text)}</h1>"
+    if len(titles) == 1 and titles[0] and part.css_first("h1") is None:
+        yield 1, titles[0], f"<h1>{html.escape(titles[0])}</h1>"
 
 
 def _length(pieces: list[Piece]) -> int:
