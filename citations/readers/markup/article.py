@@ -20,12 +20,14 @@ NEEDS_SCRIPTS_NOTE: Final = (
 ARTICLE_NOTE: Final = "Only the article was read; {0} % of this page’s text stands outside it."
 MAX_SOURCE: Final = 2_000_000  # characters of a page in which an article is looked for
 MAX_DEPTH: Final = 400  # elements within one another: it takes more than linear time
-LEAST_SHARE: Final = 0.3  # of a page's text
+LEAST_SHARE: Final = 0.3  # of a page's text, or, of an article, of that outside short links
+LEAST_PROSE: Final = 1_000  # characters of an article; a page with fewer may be a list of links
+LONG_LINK: Final = 60  # characters
 TOLD_SHARE: Final = 0.5  # of a page's text outside its article, from which it is told
 HARDLY_ANY: Final = 200  # characters
 _TELLING: Final = 12  # letters of a text that is found again
 _PARAGRAPH: Final = 60  # letters of a text that hardly stands twice on a page
-_NEARLY_ALL: Final = 0.97
+_NEARLY_ALL: Final = 0.9
 _NOSCRIPT: Final = re.compile(r"</?noscript[^<>]*>", re.IGNORECASE)
 _SECTIONS: Final = frozenset(("article", "aside", "main", "nav", "section", "header", "footer"))
 _LINKED: Final = 0.25  # share of a page's header or footer that is links
@@ -181,7 +183,8 @@ def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
 
 def needs_scripts(tree: LexborHTMLParser, length: int) -> bool:
     """Whether a page has so few characters of text that its scripts may write the rest."""
-    scripts = tree.css_first("script[src]" if length else "script")
+    written = "script[src], link[as=script], link[rel=modulepreload]"
+    scripts = tree.css_first(written if length else f"script, {written}, body div[id]")
     return length < HARDLY_ANY and scripts is not None
 
 

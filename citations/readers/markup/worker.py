@@ -52,14 +52,17 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     facts = article.facts_of(tree)
     if article.needs_scripts(tree, _length(everything)):
         facts["note"] = article.NEEDS_SCRIPTS_NOTE
-    if tree.body is None:
-        return facts, iter(())
+    if tree.body is None or "note" in facts:
+        return facts, iter(everything)
     for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
         pieces = list(Walker().pieces(part))
-        if _length(pieces) >= article.LEAST_SHARE * _length(everything):
-            outside = 1 - _length(pieces) / max(1, _length(everything))
-            if outside >= article.TOLD_SHARE:
-                facts["note"] = article.ARTICLE_NOTE.format(round(100 * outside))
+        share = _length(pieces) / max(1, _length(everything))
+        prose = _unlinked(part)
+        if share >= article.LEAST_SHARE or (
+            prose >= max(article.LEAST_PROSE, article.LEAST_SHARE * _unlinked(tree.body))
+        ):
+            if 1 - share >= article.TOLD_SHARE:
+                facts["note"] = article.ARTICLE_NOTE.format(round(100 * (1 - share)))
             return facts, iter((*_title_outside(titles, part), *pieces))
         facts["note"] = article.WHOLE_PAGE_NOTE
     return facts, iter((*_title_outside(titles, tree.body), *everything))
@@ -91,6 +94,20 @@ def _title_outside(titles: list[str], part: LexborNode) -> Iterator[Piece]:
     """Yield a page's only top heading if it does not stand within a part."""
     if len(titles) == 1 and titles[0] and part.css_first("h1") is None:
         yield 1, titles[0], f"<h1>{html.escape(titles[0])}</h1>"
+
+
+def _unlinked(root: LexborNode) -> int:
+    """Count the characters outside short links, of which menus and lists of pages consist."""
+    count = linked = 0
+    is_link = False
+    for node, enters in nodes(root):
+        if node.tag == "a":
+            count += linked if linked >= article.LONG_LINK else 0
+            linked, is_link = 0, enters
+        elif node.is_text_node:
+            length = len((node.text_content or "").strip())
+            count, linked = (count, linked + length) if is_link else (count + length, linked)
+    return count
 
 
 def _length(pieces: list[Piece]) -> int:
