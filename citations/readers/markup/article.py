@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
 
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -76,7 +77,7 @@ def facts_of(tree: LexborHTMLParser) -> dict[str, str]:
         facts[fact] = facts[fact] or value
     title = tree.css_first("head > title")
     facts["title"] = facts["title"] or (title.text(deep=False) if title else "")
-    return facts | {"language": _language(tree), "url": _canonical(tree) or metas.get("og:url", "")}
+    return facts | {"language": _language(tree), "url": _address(tree, metas.get("og:url", ""))}
 
 
 def _structured(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
@@ -134,9 +135,17 @@ def _text_of(value: Any) -> str:
     return ", ".join(" ".join(name.split()) for name in named if isinstance(name, str))
 
 
-def _canonical(tree: LexborHTMLParser) -> str:
+def _address(tree: LexborHTMLParser, shared: str) -> str:
+    """Return the address that a page gives as its own or to be shared, if it is a whole one."""
     link = tree.css_first('link[rel="canonical"][href]')
-    return (link.attributes.get("href") or "").strip() if link else ""
+    own = (link.attributes.get("href") or "").strip() if link else ""
+    for base, address in (("", own), (shared, own), ("", shared)):
+        with suppress(ValueError):
+            address = urljoin(base, address)
+            parts = urlsplit(address)
+            if parts.scheme in ("http", "https") and parts.hostname:
+                return address
+    return ""
 
 
 def _language(tree: LexborHTMLParser) -> str:

@@ -198,3 +198,20 @@ def test_who_wrote_a_page_and_when_is_found_where_pages_say_it(
 ) -> None:
     facts = opened(tmp_path, f"<p>{SPRING}</p>{body}", head=head).facts
     assert (facts.author, facts.published) == (author, published)
+
+
+@pytest.mark.parametrize(
+    ("canonical", "shared", "url"),
+    [
+        ("https://a.test/p", "https://a.test/q", "https://a.test/p"),
+        ("/p", "https://a.test/q", "https://a.test/p"),
+        ("https:///p", "https://a.test/q", "https://a.test/p"),
+        ("/p", "", ""),
+        ("http://[", "javascript:1", ""),
+    ],
+)
+def test_the_address_of_a_page_is_whole_or_none(
+    tmp_path: Path, canonical: str, shared: str, url: str
+) -> None:
+    head = f"<link rel=canonical href='{canonical}'><meta property=og:url content='{shared}'>"
+    assert opened(tmp_path, f"<p>{SPRING}</p>", head=head).facts.url == url
