@@ -39,7 +39,7 @@ _CONSENT: Final = [
 ]
 _CONTAINERS: Final = frozenset(("article", "body", "div", "main", "section", "td"))
 _MAX_DATA: Final = 200_000  # characters of structured data (JSON-LD) that are read
-_MAX_ITEMS: Final = 200  # of structured data
+_MAX_ITEMS: Final = 200  # of structured data, and elements of a kind
 _WORKS: Final = re.compile(r"(?:.*Article|.*Posting|Question|Report|WebPage|.*Work)$")
 _MAX_WORKS: Final = 5
 _MAX_NAME: Final = 100  # characters
@@ -100,7 +100,7 @@ def _structured(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
     for work in works[:_MAX_WORKS]:
         authors = work.get("author")
         named = [
-            names.get(author.get("@id")) or author if isinstance(author, dict) else author
+            names.get(str(author.get("@id"))) or author if isinstance(author, dict) else author
             for author in (authors if isinstance(authors, list) else [authors])
         ]
         yield "title", _text_of(work.get("headline") or work.get("name"))
@@ -119,7 +119,7 @@ def _marked(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
     is_discussion = tree.css_first(_DISCUSSION) is not None
     for fact, selectors in _MARKED.items():
         values = []
-        for node in tree.css(selectors):
+        for node in tree.css(selectors)[:_MAX_ITEMS]:
             named = node.css_first("[itemprop=name]") or node
             marked = named.attributes.get("content") or named.attributes.get("datetime") or ""
             text = marked or (named.text()[:_MAX_NAME] if fact == "author" else "")
@@ -164,24 +164,19 @@ def without_scripts(source: str) -> str:
 
 def drop_frame(body: LexborNode) -> None:
     """Remove the header and the footer of the site: they lead elsewhere, and belong to no part."""
-    dropped: set[int] = set()
-    for node in body.css("header, footer, [role=banner], [role=contentinfo]"):
+    dropped: dict[int, LexborNode] = {}
+    for node in body.css("header, footer, [role=banner], [role=contentinfo]")[:_MAX_ITEMS]:
         above = list(islice(_ancestors(node), MAX_DEPTH))
         is_inner = any(outer.tag in _SECTIONS or outer.mem_id in dropped for outer in above)
-        if (
-            node.tag not in _CONTAINERS | {"header", "footer"}
-            or is_inner
-            or len(above) >= MAX_DEPTH
-        ):
+        if is_inner or len(above) >= MAX_DEPTH:
             continue
         links = sum(len(_letters(link.text())) for link in node.css("a"))
         has_menu = node.css_first("nav, [role=navigation]") is not None
         text = node.text()
         if has_menu or "©" in text or links >= _LINKED * len(_letters(text)):
-            dropped.add(node.mem_id)
-    for node in body.css("header, footer, [role=banner], [role=contentinfo]"):
-        if node.mem_id in dropped:
-            node.decompose()
+            dropped[node.mem_id] = node
+    for node in dropped.values():
+        node.decompose()
 
 
 def _ancestors(node: LexborNode) -> Iterator[LexborNode]:

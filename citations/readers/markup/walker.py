@@ -113,10 +113,14 @@ class Walker:
 
     def _add_script(self, node: LexborNode, tag: str, enters: bool) -> None:
         """Write a script, once it has ended, so that it is told from what stands before it."""
+        is_deep = len(self.scripts) >= _MAX_INLINE + (not enters)
         if enters:
-            self.scripts.append((len(self.parts), len(self.html_parts), raised.is_note(node)))
+            is_note = not is_deep and raised.is_note(node)
+            self.scripts.append((len(self.parts), len(self.html_parts), is_note))
             return
         first, html_first, is_note = self.scripts.pop()
+        if is_deep:
+            return
         script = "".join(self.parts[first:])
         base = "".join(self.parts[max(0, first - 3) : first])
         text = raised.written(base, script, is_raised=tag == "sup", is_note=is_note)

@@ -41,11 +41,10 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     tree = LexborHTMLParser(source)
     titles, everything = _text_of(tree)
     if _length(everything) < article.HARDLY_ANY:
-        shown = article.without_scripts(source)
-        without = LexborHTMLParser(shown)
+        without = LexborHTMLParser(article.without_scripts(source))
         others = _text_of(without)
         if _length(others[1]) >= article.HARDLY_ANY:
-            source, tree, (titles, everything) = shown, without, others
+            tree, (titles, everything) = without, others
         else:
             tree = LexborHTMLParser(source)
             everything = list(Walker().pieces(tree.body)) if tree.body else []
@@ -54,7 +53,7 @@ def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
         facts["note"] = article.NEEDS_SCRIPTS_NOTE
     if tree.body is None or "note" in facts:
         return facts, iter(everything)
-    for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
+    for part in filter(None, (_article(tree, tree.body), tree.css_first("main"))):
         pieces = list(Walker().pieces(part))
         share = _length(pieces) / max(1, _length(everything))
         prose = _unlinked(part)
@@ -77,7 +76,7 @@ def _text_of(tree: LexborHTMLParser) -> tuple[list[str], list[Piece]]:
     return titles, list(Walker().pieces(tree.body))
 
 
-def _article(source: str, body: LexborNode) -> LexborNode | None:
+def _article(tree: LexborHTMLParser, body: LexborNode) -> LexborNode | None:
     """Return the element that has the article, None for a page where it is not looked for."""
     texts, depth = [], 0
     for node, enters in nodes(body):
@@ -87,6 +86,7 @@ def _article(source: str, body: LexborNode) -> LexborNode | None:
             depth += 1 if enters else -1
         if depth > article.MAX_DEPTH:
             return None
+    source = tree.html or ""  # without the frame, which may be deeper
     return article.find(source, texts) if len(source) <= article.MAX_SOURCE else None
 
 

@@ -215,3 +215,19 @@ def test_the_address_of_a_page_is_whole_or_none(
 ) -> None:
     head = f"<link rel=canonical href='{canonical}'><meta property=og:url content='{shared}'>"
     assert opened(tmp_path, f"<p>{SPRING}</p>", head=head).facts.url == url
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        '<script type="application/ld+json">[{"@type": "Article", "author": {"@id": {"a": 1}}},'
+        ' {"@type": ["x", 1], "author": [[[2]]]}, {"@id": "u", "name": 5}]</script>',
+        "<script type='application/ld+json'>" + '{"mainEntity":' * 5_000 + "</script>",
+        "<div role=banner>x<a>b</a>" * 4_000,
+        "<sup>x" * 6_000,
+        "<div itemprop=author>x" * 4_000,
+    ],
+    ids=["types", "depth", "frames", "scripts", "authors"],
+)
+def test_a_hostile_page_is_read_all_the_same(tmp_path: Path, hostile: str) -> None:
+    assert SPRING in text_of(opened(tmp_path, f"<p>{SPRING}</p>{hostile}"))
