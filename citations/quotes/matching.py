@@ -7,15 +7,16 @@ takes linear time: the search is ``str.find``, and close comparisons are bounded
 
 import sys
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, islice, pairwise
 from typing import Final, NamedTuple
 
 from citations.quotes.copy_artifacts import bare
+from citations.quotes.note_marks import MARK, NoteMark, note_marks
 from citations.quotes.tokens import QUESTION, Token, asides, tokenize
 from citations.text.alignment import common, gaps, window
 
@@ -64,11 +65,14 @@ class PreparedText:
     joins: dict[str, list[int]]  # by hyphenated word: the indexes of its first token
     drops_um: bool
     has_added_stops: bool
+    note_marks: tuple[NoteMark, ...] = ()
+    unmarked: "PreparedText | None" = None  # without those that are sure
 
     @property
     def nbytes(self) -> int:
         texts = sys.getsizeof(self.text) + sys.getsizeof(self.key)
-        return texts + 13 * len(self.starts) + 200 * len(self.joins)
+        own = texts + 13 * len(self.starts) + 200 * (len(self.joins) + len(self.note_marks))
+        return own + (self.unmarked.nbytes if self.unmarked else 0)
 
     def words(self, first: int = 0, last: int | None = None) -> list[str]:
         stop = len(self.key) - 1 if last is None or last >= len(self.places) else self.places[last]
@@ -114,7 +118,13 @@ def prepare(text: str, *, has_added_stops: bool = False) -> PreparedText:
     counts = Counter(token.text for token in tokens)
     drops_um = counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
     kept = [token for token in tokens if not token.is_filler(drops_um)]
-    return _laid_out(text, kept, drops_um, has_added_stops)
+    prepared = _laid_out(text, kept, drops_um, has_added_stops)
+    if not (marks := tuple(note_marks(text))):
+        return prepared
+    unmarked = _without([mark for mark in marks if mark.is_sure], kept)
+    return replace(
+        prepared, note_marks=marks, unmarked=_laid_out(text, unmarked, drops_um, has_added_stops)
+    )
 
 
 def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteCheck:
@@ -139,9 +149,12 @@ def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | 
 
 
 def negation_before(span: Span, text: PreparedText) -> str:
-    """Return the negation right before a span, with nothing but blanks between; else ""."""
+    """Return the negation right before a span, with nothing but blanks and marks of notes between;
+    else "".
+    """
+    text = text.unmarked or text
     index = bisect_left(text.starts, span[0])
-    if not index or text.text[text.ends[index - 1] : span[0]].strip():
+    if not index or MARK.sub("", text.text[text.ends[index - 1] : span[0]]).strip():
         return ""
     [word] = text.words(index - 1, index)
     return word if word in NEGATIONS or word.endswith("n't") else ""
@@ -165,17 +178,20 @@ def occurs(quote: str, texts: Iterable[str]) -> bool:
 def places(quote: str, text: PreparedText) -> Iterator[Span]:
     """Yield the characters [first, last) of each match, in order; at most 1,000 are examined.
 
-    Searches for the quote as given, then without what copying added.
+    Searches for the quote as given, then without what copying added, then without marks of notes.
     """
-    matches = _places(quote, text)
-    first = next(matches, None)
-    plain = bare(quote) if first is None else quote
-    if plain != quote and is_enough(plain):
-        matches = _places(plain, text)
+    plain = ""
+    for search in (_places, _unmarked_places):
+        matches = search(quote, text)
         first = next(matches, None)
-    if first is not None:
-        yield first
-        yield from matches
+        plain = plain or (bare(quote) if first is None else quote)
+        if first is None and plain != quote and is_enough(plain):
+            matches = search(plain, text)
+            first = next(matches, None)
+        if first is not None:
+            yield first
+            yield from matches
+            return
 
 
 def is_enough(quote: str) -> bool:
@@ -185,8 +201,22 @@ def is_enough(quote: str) -> bool:
     return len(lengths) >= ENOUGH_WORDS or sum(lengths) >= ENOUGH_CHARACTERS
 
 
-def _places(quote: str, text: PreparedText) -> Iterator[Span]:
-    tokens = [token for token in tokenize(quote) if not token.is_filler(text.drops_um)]
+def _unmarked_places(quote: str, text: PreparedText) -> Iterator[Span]:
+    """Yield matches without the marks of notes. The quote's are attached, or the source's own."""
+    marks = note_marks(quote)
+    if not (marks or text.unmarked):
+        return
+    needed = [mark.numbers for mark in marks if not mark.is_attached]
+    for first, last in _places(quote, text.unmarked or text, marks):
+        within = (bisect_left(text.note_marks, (place,)) for place in (first, last + 1))
+        own = (mark.numbers for mark in text.note_marks[slice(*within)])
+        if all(numbers in own for numbers in needed):  # in this order
+            yield first, last
+
+
+def _places(quote: str, text: PreparedText, without: Sequence[NoteMark] = ()) -> Iterator[Span]:
+    tokens = _without(without, tokenize(quote))
+    tokens = [token for token in tokens if not token.is_filler(text.drops_um)]
     if text.has_added_stops:
         tokens = [token for token in tokens if token.text != QUESTION]
     for words in _readings(tokens, text) if tokens else ():
@@ -241,6 +271,17 @@ def _laid_out(
         drops_um=drops_um,
         has_added_stops=has_added_stops,
     )
+
+
+def _without(marks: Sequence[NoteMark], tokens: list[Token]) -> list[Token]:
+    """Return the tokens that are not part of marks."""
+    starts = [mark.start for mark in marks]
+
+    def is_kept(token: Token) -> bool:
+        index = bisect_right(starts, token.start) - 1
+        return index < 0 or token.start >= marks[index].end
+
+    return [token for token in tokens if is_kept(token)] if marks else tokens
 
 
 def _key(words: Sequence[str]) -> str:

@@ -1,9 +1,18 @@
 """Tokenize quotes and texts for comparison, with offsets. Pure, standard library only.
 
 Ignored: case, white space, the kind of quotation marks and dashes, punctuation between words,
-caption noise, soft hyphens and zero-width characters. Tokens carry meaning: words with inner
-apostrophes, whole numbers, minus signs, per cent, currency, operators, superscripts, question
-marks; each character of unspaced scripts.
+caption noise, soft hyphens and zero-width characters, and differences of print, a closed list:
+
+- compatibility forms (Unicode's NFKC), such as the ligature ﬁ: fonts draw them for the same letters
+- œ and æ: keyboards have oe and ae
+- letters of another script within a word, where they look the same: OCR and disguises write them
+- signs that look the same, such as ∆ and Δ, or x between digits and ×: keyboards have one of them
+- subscript numbers of letters: H₂O is typed H2O
+- raised endings of numbers: 5ᵗʰ is typed 5th
+- fractions in one sign: ½ is typed 1/2
+
+Tokens carry meaning: words with inner apostrophes, whole numbers, minus signs, per cent, currency,
+operators, superscripts, question marks; each character of unspaced scripts.
 """
 
 import re
@@ -49,7 +58,8 @@ class Token(NamedTuple):
 
 def tokenize(text: str) -> list[Token]:
     """Split a text into tokens, in order, in linear time."""
-    text = _SOFT_AT_LINE_END.sub("-", text)
+    text = _SOFT_AT_LINE_END.sub("-", text).translate(_SAME_SIGNS)
+    text = _TIMES.sub("×", _DEGREES.sub("°", text))
     kinds = text.translate(_KINDS)
     if _INVISIBLE not in kinds:
         return list(_glued(text, _silenced(text, kinds)))
@@ -71,11 +81,15 @@ def asides(text: str, edges: tuple[int, int] = (0, 0)) -> Counter[str]:
     marks = [mark for mark in _ELLIPSIS.sub("…", inner) if mark == "…"] + _DOUBT.findall(text)
     if not text.isascii():
         symbols = (mark for mark in text.strip(_EDGES) if unicodedata.category(mark) == "So")
-        marks += [mark for mark in symbols if mark not in _TUNES]
+        # Others are tokens.
+        marks += [mark for mark in symbols if mark not in _TUNES and _KINDS[ord(mark)] == _OTHER]
     return Counter(marks)
 
 
 _SOFT_AT_LINE_END = re.compile(r"\u00ad(?=[ \t\r]{0,9}\n)")
+_SAME_SIGNS: Final = str.maketrans("∆∏∑⋅∙∣∼⩽⩾∊∶", "ΔΠΣ··|~≤≥∈:")
+_DEGREES: Final = re.compile(r"º(?=[CF]\b)")
+_TIMES: Final = re.compile(r"(?<=\d)x(?=\d)|(?<=\d )x(?= \d)")
 _ELLIPSIS = re.compile(r"…|\.(?:[ \u00a0]?\.){2,}")
 _DOUBT = re.compile(r"[\[(][?!？！]{1,5}[\])]")
 _TUNES = "♩♪♫♬🎵🎶"
@@ -196,7 +210,7 @@ def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
     for match in _TOKENS.finditer(kinds):
         kind, (start, end) = match.lastgroup or "", match.span()
         if kind == "script":
-            yield from _script(text[start:end], start, kinds[start] == _UPPER)
+            yield from _script(text[start:end], start, kinds[max(0, start - 1) : start + 1])
         elif kind == "prime":
             is_prime = kinds[start] == _PRIME or kinds[start - 1] == _DIGIT
             if is_prime or _is_derivative(kinds, start, end):
@@ -207,9 +221,15 @@ def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
                 folded = _SAME.get(kinds[start]) or text[start]
                 yield folded, start, end, "bracket" if kinds[start] in "bxq" else kind
         else:
-            folded = _fold(text[start:end])
-            is_digit = kind == "numeral" and folded.isdecimal()
-            yield f"({folded})" if is_digit else folded, start, end, kind
+            for part in _parts(_fold(text[start:end]), kind):
+                yield part, start, end, kind
+
+
+def _parts(folded: str, kind: str) -> list[str]:
+    """Return what is written in one sign: ½ as 1 / 2, ℃ as ° c, ① as (1)."""
+    if kind == "numeral" and folded.isdecimal():
+        return [f"({folded})"]
+    return _PARTS.findall(folded) if kind in ("numeral", "symbol") else [folded]
 
 
 _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!", _QUESTION: QUESTION}
@@ -218,20 +238,50 @@ _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!", _QUESTION: QUESTION}
 def _fold(raw: str) -> str:
     if raw.isascii():
         return raw.lower().replace("`", "'")
-    folded = unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold()
+    plain = unicodedata.normalize("NFKC", raw.replace("´", "'"))
+    folded = _in_one_script(plain).casefold()
     return unicodedata.normalize("NFKC", folded).translate(_PLAIN)
+
+
+def _in_one_script(word: str) -> str:
+    """Return a word of Latin and other letters in one script, if some only look like its own; in
+    Latin letters, if all of it may be.
+    """
+    if not _OTHER_SCRIPT.search(word):
+        return word
+    if _LATIN.search(word) or _ALIKE.fullmatch(word):
+        for script in (_TO_LATIN, _TO_CYRILLIC):
+            same = word.translate(script)
+            if not (_LATIN.search(same) and _OTHER_SCRIPT.search(same)):
+                return same
+    return word
 
 
 _PLAIN: Final = str.maketrans(
     {"`": "'", "’": "'", "‘": "'", "ʼ": "'", "‛": "'", "−": "-", "➖": "-", "∕": "/", "⁄": "/"}
+    | {"œ": "oe", "æ": "ae"}
 )
+_PARTS: Final = re.compile(r"\w+|\S")
+_LATIN: Final = re.compile("[A-Za-z]")
+_OTHER_SCRIPT: Final = re.compile("[\u0370-\u052f]")  # Greek and Cyrillic
+_ALIKE: Final = re.compile("[аеорсухѕіјАЕОРСУХЅІЈ]+")  # Cyrillic letters alike in both cases
+_CYRILLIC_ALIKE, _LATIN_ALIKE = "АВЕКМНОРСТУХЅІЈаеорсухѕіј", "ABEKMHOPCTYXSIJaeopcyxsij"
+_GREEK_ALIKE, _GREEK_LATIN = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEZHIKMNOPTYXo"  # no variables: ν is no v
+_TO_LATIN: Final = str.maketrans(_CYRILLIC_ALIKE + _GREEK_ALIKE, _LATIN_ALIKE + _GREEK_LATIN)
+_TO_CYRILLIC: Final = str.maketrans(_LATIN_ALIKE, _CYRILLIC_ALIKE)
+_ENDINGS: Final = frozenset(("st", "nd", "rd", "th", "er", "re", "e", "eme", "ème"))
 
 
-def _script(raw: str, start: int, is_upper: bool) -> Iterator[tuple[str, int, int, str]]:
-    """Yield superscripts and subscripts as they are written without: ² as ^ 2, ₁ as _ 1."""
+def _script(raw: str, start: int, kinds: str) -> Iterator[tuple[str, int, int, str]]:
+    """Yield superscripts and subscripts as they are written without: ² as ^ 2, the ₂ of log₂ as 2.
+
+    ``kinds`` of the character before and of the first one.
+    """
     end = start + len(raw)
-    yield "^" if is_upper else "_", start, end, "symbol"
     plain = unicodedata.normalize("NFKC", raw).replace("−", "-")
+    is_typed = kinds == _LETTER + _LOWER and plain.isdecimal()
+    if not (is_typed or (kinds == _DIGIT + _UPPER and (plain in _ENDINGS or raw in "ºª"))):
+        yield "^" if kinds[-1] == _UPPER else "_", start, end, "symbol"
     for part in re.findall(r"\d+|\w+|[^\w\s()]", plain):
         yield part.casefold(), start, end, "script"
 

@@ -212,6 +212,9 @@ def _compared(quote: str, source: Source, passage: Span) -> _Match:
     last = source_texts.border(reading.text, passage[1] + margin)
     around = prepare(reading.text[first:last], has_added_stops=reading.has_added_stops)
     check = quote_matching.check(quote, around)
+    if check.verdict != Verdict.VERBATIM and not all(mark.is_sure for mark in around.note_marks):
+        # Only the whole text counts its notes.
+        return _Match(quote_matching.check(quote, source_texts.prepared(source)), source)
     span = (check.span[0] + first, check.span[1] + first) if check.span else None
     return _Match(replace(check, span=span), source)
 

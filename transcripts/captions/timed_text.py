@@ -29,8 +29,10 @@ from transcripts.captions.speech import (
 from transcripts.captions.speech import lines as split_lines
 from transcripts.text.cues import Word
 
-ARROW_LINE: Final = re.compile(  # settings may stand directly behind the times
-    rf"^[ \t\f]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\f\r]|$|[a-z]+:)[ \t\f]*(.*)$", re.MULTILINE
+ARROW_LINE: Final = re.compile(  # settings, or what was NUL, may stand directly behind the times
+    rf"^[ \t\f]*({CLOCK}){ARROW}({CLOCK})(?=[ \t\f\r]|$|[a-z]+:|(?<=\.[0-9]{{3}})\ufffd)"
+    r"[ \t\f]*(.*)$",
+    re.MULTILINE,
 )
 COMMA_LINE: Final = re.compile(rf"^[ \t]*({CLOCK})[ \t]*,[ \t]*({CLOCK})[ \t]*()\r?$", re.MULTILINE)
 _NEARLY_TIME: Final = re.compile(r"[\d.,]*:[\d:.,]*")
@@ -61,9 +63,9 @@ class _Block:
 def read_vtt(text: str) -> Captions:
     """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines.
 
-    The names of voices (``<v Ada>``) stand before what these say.
+    The names of voices (``<v Ada>``) stand before what these say. NUL becomes U+FFFD, as in HTML.
     """
-    lines = split_lines(text.lstrip())
+    lines = split_lines(text.lstrip().replace("\0", "\ufffd"))
     header = list(takewhile(bool, lines)) if lines[0].startswith("WEBVTT") else []
     title, language = (
         next((match[1] for line in header if (match := pattern.match(line))), "")

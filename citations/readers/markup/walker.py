@@ -7,7 +7,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citations.readers.markup import formulas
+from citations.readers.markup import formulas, raised
 
 Piece = tuple[int, str, str]  # level (1–6 of a heading, else 0), text, HTML
 
@@ -25,7 +25,7 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAX_INDENT = 9
-_INLINE_NAMES = "b cite code del em i kbd q s strong sub sup"
+_INLINE_NAMES = "b cite code del em i kbd q s strong"
 _INLINE = frozenset(_INLINE_NAMES.split())
 _MAX_INLINE = 8  # elements within one another
 _MAX_MARKUP = 6  # characters of HTML per character of text; more is not kept
@@ -57,6 +57,7 @@ class Walker:
     quotes: int = 0
     inline: int = 0
     incomplete: int = 0  # formulas of which some parts are words alone
+    scripts: list[tuple[int, int, bool]] = field(default_factory=list)  # where they begin in parts
     marker: str = ""
     targets: Container[str] = ()  # ids of elements that are looked out for
     reached: list[str] = field(default_factory=list)  # of these, since it was last emptied
@@ -68,6 +69,8 @@ class Walker:
                 self._add_text(node.text_content or "")
             elif tag in ("br", "img") or formulas.is_formula(node):
                 self._add_leaf(node, tag, enters)
+            elif tag in ("sub", "sup"):
+                self._add_script(node, tag, enters)
             elif tag in _INLINE:
                 self._add_inline(tag, enters)
             elif tag in _BLOCKS:
@@ -110,6 +113,23 @@ class Walker:
         if self.inline + (not enters) > _MAX_INLINE:
             return
         self.html_parts.append(f"<{tag}>" if enters else f"</{tag}>")
+
+    def _add_script(self, node: LexborNode, tag: str, enters: bool) -> None:
+        """Write a script, once it has ended, so that it is told from what stands before it."""
+        is_deep = len(self.scripts) >= _MAX_INLINE + (not enters)
+        if enters:
+            is_note = not is_deep and raised.is_note(node)
+            self.scripts.append((len(self.parts), len(self.html_parts), is_note))
+            return
+        first, html_first, is_note = self.scripts.pop()
+        if is_deep:
+            return
+        script = "".join(self.parts[first:])
+        base = "".join(self.parts[max(0, first - 3) : first])
+        text = raised.written(base, script, is_raised=tag == "sup", is_note=is_note)
+        if text != script:
+            self.parts[first:] = [text]
+            self.html_parts[html_first:] = [html.escape(text)]
 
     def _enter(self, node: LexborNode, tag: str) -> Iterator[Piece]:
         if tag not in ("td", "th", "tr"):

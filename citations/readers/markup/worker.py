@@ -39,24 +39,44 @@ def _markdown_pieces(text: str) -> Iterator[Piece]:
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of a page, and the pieces of its article, or else of all its body."""
     tree = LexborHTMLParser(source)
+    titles, everything = _text_of(tree)
+    if _length(everything) < article.HARDLY_ANY:
+        without = LexborHTMLParser(article.without_scripts(source))
+        others = _text_of(without)
+        if _length(others[1]) >= article.HARDLY_ANY:
+            tree, (titles, everything) = without, others
+        else:
+            tree = LexborHTMLParser(source)
+            everything = list(Walker().pieces(tree.body)) if tree.body else []
     facts = article.facts_of(tree)
-    if tree.body is None:
-        return facts, iter(())
-    everything = list(Walker().pieces(tree.body))
     if article.needs_scripts(tree, _length(everything)):
         facts["note"] = article.NEEDS_SCRIPTS_NOTE
-    for part in filter(None, (_article(source, tree.body), tree.css_first("main"))):
+    if tree.body is None or "note" in facts:
+        return facts, iter(everything)
+    for part in filter(None, (_article(tree, tree.body), tree.css_first("main"))):
         pieces = list(Walker().pieces(part))
-        if _length(pieces) >= article.LEAST_SHARE * _length(everything):
-            outside = 1 - _length(pieces) / max(1, _length(everything))
-            if outside >= article.TOLD_SHARE:
-                facts["note"] = article.ARTICLE_NOTE.format(round(100 * outside))
-            return facts, iter((*_title_outside(tree, part), *pieces))
+        share = _length(pieces) / max(1, _length(everything))
+        prose = _unlinked(part)
+        if share >= article.LEAST_SHARE or (
+            prose >= max(article.LEAST_PROSE, article.LEAST_SHARE * _unlinked(tree.body))
+        ):
+            if 1 - share >= article.TOLD_SHARE:
+                facts["note"] = article.ARTICLE_NOTE.format(round(100 * (1 - share)))
+            return facts, iter((*_title_outside(titles, part), *pieces))
         facts["note"] = article.WHOLE_PAGE_NOTE
-    return facts, iter(everything)
+    return facts, iter((*_title_outside(titles, tree.body), *everything))
 
 
-def _article(source: str, body: LexborNode) -> LexborNode | None:
+def _text_of(tree: LexborHTMLParser) -> tuple[list[str], list[Piece]]:
+    """Return a page's top headings and, without the frame of its site, its pieces."""
+    titles = [" ".join(title.text().split()) for title in tree.css("h1")]
+    if tree.body is None:
+        return titles, []
+    article.drop_frame(tree.body)
+    return titles, list(Walker().pieces(tree.body))
+
+
+def _article(tree: LexborHTMLParser, body: LexborNode) -> LexborNode | None:
     """Return the element that has the article, None for a page where it is not looked for."""
     texts, depth = [], 0
     for node, enters in nodes(body):
@@ -66,15 +86,28 @@ def _article(source: str, body: LexborNode) -> LexborNode | None:
             depth += 1 if enters else -1
         if depth > article.MAX_DEPTH:
             return None
+    source = tree.html or ""  # without the frame, which may be deeper
     return article.find(source, texts) if len(source) <= article.MAX_SOURCE else None
 
 
-def _title_outside(tree: LexborHTMLParser, part: LexborNode) -> Iterator[Piece]:
+def _title_outside(titles: list[str], part: LexborNode) -> Iterator[Piece]:
     """Yield a page's only top heading if it does not stand within a part."""
-    titles = tree.css("h1")
-    if len(titles) == 1 and part.css_first("h1") is None:
-        text = " ".join(titles[0].text().split())
-        yield 1, text, f"<h1>{html.escape(text)}</h1>"
+    if len(titles) == 1 and titles[0] and part.css_first("h1") is None:
+        yield 1, titles[0], f"<h1>{html.escape(titles[0])}</h1>"
+
+
+def _unlinked(root: LexborNode) -> int:
+    """Count the characters outside short links, of which menus and lists of pages consist."""
+    count = linked = 0
+    is_link = False
+    for node, enters in nodes(root):
+        if node.tag == "a":
+            count += linked if linked >= article.LONG_LINK else 0
+            linked, is_link = 0, enters
+        elif node.is_text_node:
+            length = len((node.text_content or "").strip())
+            count, linked = (count, linked + length) if is_link else (count + length, linked)
+    return count
 
 
 def _length(pieces: list[Piece]) -> int:

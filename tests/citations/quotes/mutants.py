@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import transcripts
+from citations.quotes.note_marks import INDEXED, RAISED_BASES
 from transcripts.captions import parse
 
 COLLECTIONS: Final = (
@@ -132,6 +133,40 @@ NOISE: Final[Sequence[Callable[[str, random.Random], str]]] = (
     _hyphenated,
     _soft,
 )
+
+
+# The same, printed otherwise
+
+_LIGATURES: Final = (("ffi", "ﬃ"), ("ff", "ﬀ"), ("fi", "ﬁ"), ("fl", "ﬂ"), ("st", "ﬆ"))
+_ALIKE: Final = str.maketrans("aceopx", "асеорх")  # Cyrillic
+_RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WORD: Final = re.compile(r"(?<![\w'’.])[a-z]{4,}(?![\w'’])")
+
+
+def printed(text: str, chance: random.Random) -> str:
+    """Print a text as books do: with counted marks of notes behind some words, ligatures, soft
+    hyphens, and letters of another script within words.
+    """
+    notes = iter(range(1, 999))
+    is_raised = chance.random() < 0.5
+
+    def change(match: re.Match[str]) -> str:
+        word = match[0]
+        match chance.randrange(30):
+            case 0 if word not in INDEXED | RAISED_BASES:
+                number = str(next(notes))
+                return word + (number.translate(_RAISED) if is_raised else f"[{number}]")
+            case 1:
+                return word + chance.choice("*†‡")
+            case 2:
+                return word[:2] + "\u00ad" + word[2:]
+            case 3:
+                return word[0] + word[1:].translate(_ALIKE)
+        return word
+
+    for letters, ligature in _LIGATURES:
+        text = text.replace(letters, ligature) if chance.random() < 0.7 else text
+    return _WORD.sub(change, text)
 
 
 # Mutants

@@ -303,13 +303,16 @@ def test_what_has_nothing_to_do_with_the_text_is_not_found() -> None:
 
 
 def tried(
-    texts: dict[str, str], *, quotes: int
+    texts: dict[str, str], *, quotes: int, is_printed: bool = False
 ) -> tuple[Counter[str], list[quote_mutants.Mutant], list[str]]:
     """Check mutants and noisy quotes: how many mutants of each kind, those that were accepted, and
     the noisy quotes that were refused.
     """
-    prepared = {name: prepare(text) for name, text in texts.items()}
     chance = random.Random(7)
+    prepared = {
+        name: prepare(quote_mutants.printed(text, chance) if is_printed else text)
+        for name, text in texts.items()
+    }
     kinds: Counter[str] = Counter()
     accepted, refused = [], []
     for name, quote in quote_mutants.true_quotes(texts, count=quotes):
@@ -334,6 +337,19 @@ def test_no_mutant_of_the_sample_talks_is_accepted_and_their_quotes_are(
     assert not accepted
     assert kinds.total() >= 1000
     assert len(refused) <= 3
+
+
+def test_no_mutant_of_printed_texts_is_accepted_and_their_quotes_are(record_property: Any) -> None:
+    texts = quote_mutants.sample_texts()
+    kinds, accepted, refused = tried(texts, quotes=350, is_printed=True)
+    record_property(
+        "score",
+        f"printed talks: {kinds.total()} mutants, {len(accepted)} accepted; 350 noisy quotes,"
+        f" {len(refused)} refused",
+    )
+    assert not accepted
+    assert kinds.total() >= 2_400
+    assert len(refused) <= 4
 
 
 def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(
@@ -397,6 +413,8 @@ HOSTILE = {
     "raised": "²³" * 50_000,
     "tags": "<i>&amp;" * 12_000,
     "times": "0:01\n" * 20_000,
+    "notes": "ab[1] [2]" * 12_000,
+    "raised notes": "abc¹ def² (" * 9_000,
     "emphasis": "*a " * 30_000,
     "links": "[a](" * 25_000,
     "pictures": "🤗 " * 50_000,

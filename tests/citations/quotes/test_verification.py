@@ -176,6 +176,16 @@ def test_a_quote_is_found_among_many_passages_that_have_more_of_its_words(
     assert (result.verdict, result.source) == (Verdict.VERBATIM, quoted.pk)
 
 
+def test_the_marks_of_notes_are_counted_over_the_whole_source(
+    scope: Scope, collection: Collection
+) -> None:
+    texts = ["Young bees¹ dance.", *[f"A network is a chain, number {n}." for n in range(200)]]
+    texts.append("Slow ants² walk home over the green hill.")
+    cues = make_cues(len(texts), sentences=texts)
+    indexed(collection, cues=cues)
+    assert verification.verify(scope, "slow ants walk home over the").verdict == Verdict.VERBATIM
+
+
 def test_a_quote_right_behind_a_negation_is_found_elsewhere_or_marked(
     scope: Scope, collection: Collection
 ) -> None:

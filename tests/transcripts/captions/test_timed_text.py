@@ -79,3 +79,8 @@ def test_a_start_without_an_end_begins_a_cue() -> None:
 def test_a_line_with_an_arrow_is_no_text_of_webvtt() -> None:
     vtt = b"WEBVTT\n\nfoo-->\n00:01.000 --> 00:02.000\none\n-->\n00:03.000 --> 00:04.000\ntwo\n"
     assert [cue.text for cue in parse(vtt).cues] == ["one", "two"]
+
+
+def test_a_lost_character_of_webvtt_is_shown_as_such() -> None:
+    vtt = b"WEBVTT\n\n00:01.000 --> 00:02.000\x00 align:end\nso\x00me\n"
+    assert [cue.text for cue in parse(vtt).cues] == ["so\ufffdme"]

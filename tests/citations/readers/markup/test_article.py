@@ -99,3 +99,135 @@ def test_a_page_tells_its_title_author_date_and_language(tmp_path: Path) -> None
     facts = opened(tmp_path, f"<p lang=en>{SPRING}", head=head).facts
     assert (facts.title, facts.author) == ("Dredging", "Ada Quay")
     assert facts.published == "2026-05-03T08:00:00Z"
+
+
+def test_a_long_article_among_many_menus_is_told_from_them(tmp_path: Path) -> None:
+    menus = "".join(f"<ul><li><a href={n}>Moorings of harbour {n}</a></ul>" for n in range(300))
+    body = f"{menus}<div>{f'<p>{SPRING}</p><p>{AUTUMN}</p>' * 4}</div>{menus}"
+    document = opened(tmp_path, body)
+    assert "Moorings" not in text_of(document)
+    assert document.facts.note.startswith("Only the article was read;")
+
+
+def test_the_header_and_footer_of_a_site_are_no_part_of_a_page_read_whole(tmp_path: Path) -> None:
+    ports = "".join(f"<li>Port number {n}" for n in range(300))
+    body = (
+        "<header><h1>Ports</h1><nav><a href=/>Front page</a></nav><p>Free delivery!</header>"
+        f"<div><p>{SPRING}</div><ul>{ports}</ul>"
+        "<div role=contentinfo>© Harbour <a href=/i>Imprint</a></div>"
+    )
+    text = text_of(opened(tmp_path, body))
+    assert text.startswith(f"Ports\n\n{SPRING}")
+    assert text.endswith("Port number 299")
+
+
+def test_the_header_of_an_article_is_read(tmp_path: Path) -> None:
+    header = f"<header><h1>Dredging</h1><p>By Ada Quay</p><p>Abstract: {SPRING}</p></header>"
+    text = text_of(opened(tmp_path, f"{header}<p>{AUTUMN}</p>"))
+    assert text == f"Dredging\n\nBy Ada Quay\n\nAbstract: {SPRING}\n\n{AUTUMN}"
+
+
+def test_a_page_for_browsers_without_scripts_is_read_where_there_is_no_other(
+    tmp_path: Path,
+) -> None:
+    posts = f"<div class=post><p>{SPRING}</p></div><div class=post><p>{AUTUMN}</p></div>"
+    forum = f"<section id=main></section><noscript>{posts}</noscript><script src=/app.js></script>"
+    document = opened(tmp_path, forum)
+    assert text_of(document) == f"{SPRING}\n\n{AUTUMN}"
+    assert document.facts.note == ""
+    beside = opened(tmp_path, f"<p>{SPRING}</p><p>{AUTUMN}</p><noscript>{SPRING}</noscript>")
+    assert text_of(beside) == f"{SPRING}\n\n{AUTUMN}"
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "<div id=app></div>",  # its scripts were not saved
+        "<link rel=preload as=script href=/a.js><main></main>",
+        "<link rel=modulepreload href=/a.js><article>Loading …</article>",
+    ],
+)
+def test_a_page_without_its_scripts_says_that_it_needs_them(tmp_path: Path, shell: str) -> None:
+    assert opened(tmp_path, shell).facts.note == NEEDS_SCRIPTS_NOTE
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "author", "published"),
+    [
+        (
+            '<script type="application/ld+json">{"@graph": [{"@type": "WebPage", "datePublished":'
+            ' "2026-05-03"}, {"@type": "Article", "author": {"@id": "#a"}}, {"@type": "Person",'
+            ' "@id": "#a", "name": "Ada Quay"}]}</script>',
+            "",
+            "Ada Quay",
+            "2026-05-03",
+        ),
+        (
+            '<script type="application/ld+json">{"@type": "QAPage", "mainEntity": {"@type":'
+            ' "Question", "name": "How deep?", "author": {"name": "Ada"}, "dateCreated":'
+            ' "2026-05-03"}}</script>',
+            "",
+            "Ada",
+            "2026-05-03",
+        ),
+        (
+            "<meta name=twitter:label1 content='Written by'><meta name=twitter:data1 content=Ada>",
+            "<time class=entry-date datetime=2026-05-03>May</time>",
+            "Ada",
+            "2026-05-03",
+        ),
+        (
+            "",
+            '<div itemscope itemtype="https://schema.org/DiscussionForumPosting"><span'
+            " itemprop=author><b itemprop=name>Ada</b></span><time itemprop=datePublished"
+            " datetime=2026-05-03></time></div><span itemprop=author>Bo</span>",
+            "Ada",
+            "2026-05-03",
+        ),
+        (
+            "",
+            "<a rel=author href=/a>Ada</a><a rel=author href=/b>Bo</a>",
+            "",
+            "",
+        ),  # a list of works
+    ],
+    ids=["graph", "question", "label", "discussion", "list"],
+)
+def test_who_wrote_a_page_and_when_is_found_where_pages_say_it(
+    tmp_path: Path, head: str, body: str, author: str, published: str
+) -> None:
+    facts = opened(tmp_path, f"<p>{SPRING}</p>{body}", head=head).facts
+    assert (facts.author, facts.published) == (author, published)
+
+
+@pytest.mark.parametrize(
+    ("canonical", "shared", "url"),
+    [
+        ("https://a.test/p", "https://a.test/q", "https://a.test/p"),
+        ("/p", "https://a.test/q", "https://a.test/p"),
+        ("https:///p", "https://a.test/q", "https://a.test/p"),
+        ("/p", "", ""),
+        ("http://[", "javascript:1", ""),
+    ],
+)
+def test_the_address_of_a_page_is_whole_or_none(
+    tmp_path: Path, canonical: str, shared: str, url: str
+) -> None:
+    head = f"<link rel=canonical href='{canonical}'><meta property=og:url content='{shared}'>"
+    assert opened(tmp_path, f"<p>{SPRING}</p>", head=head).facts.url == url
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        '<script type="application/ld+json">[{"@type": "Article", "author": {"@id": {"a": 1}}},'
+        ' {"@type": ["x", 1], "author": [[[2]]]}, {"@id": "u", "name": 5}]</script>',
+        "<script type='application/ld+json'>" + '{"mainEntity":' * 5_000 + "</script>",
+        "<div role=banner>x<a>b</a>" * 4_000,
+        "<sup>x" * 6_000,
+        "<div itemprop=author>x" * 4_000,
+    ],
+    ids=["types", "depth", "frames", "scripts", "authors"],
+)
+def test_a_hostile_page_is_read_all_the_same(tmp_path: Path, hostile: str) -> None:
+    assert SPRING in text_of(opened(tmp_path, f"<p>{SPRING}</p>{hostile}"))
