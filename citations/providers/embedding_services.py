@@ -15,7 +15,12 @@ from citations.errors import InvalidProvider, ModelServerError
 from citations.providers.embedding import DocumentVectors
 from citations.providers.embedding_replies import EmbeddingReply, vector_of
 from citations.providers.http import ModelServer
-from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
+from citations.providers.server_errors import (
+    Refusal,
+    ServerNames,
+    ollama_model_missing,
+    server_name,
+)
 from citations.providers.text_requests import (
     RequestLimits,
     SentTexts,
@@ -238,19 +243,20 @@ def _facts(provider: str, model: str) -> EmbeddingModelFacts | None:
 
 
 def _server(provider: str) -> ModelServer:
-    names = {
-        "voyage": ServerNames(server="Voyage AI", key="VOYAGE_API_KEY", address="VOYAGE_BASE_URL"),
-        "openai": ServerNames(server="OpenAI", key="OPENAI_API_KEY", address="OPENAI_BASE_URL"),
-        "ollama": ServerNames(server="Ollama", key="", address="OLLAMA_BASE_URL"),
+    service, home = {
+        "voyage": ("Voyage AI", "api.voyageai.com"),
+        "openai": ("OpenAI", "api.openai.com"),
+        "ollama": ("Ollama", ""),
     }[provider]
     remote = conf.remote(provider)
-    if (
-        names.key
-        and not remote.key
-        and (urlsplit(remote.base_url).hostname or "") in {"api.voyageai.com", "api.openai.com"}
-    ):
+    names = ServerNames(
+        server=server_name(service, remote.base_url, home) if home else service,
+        key=f"{provider.upper()}_API_KEY" if home else "",
+        address=f"{provider.upper()}_BASE_URL",
+    )
+    if home == urlsplit(remote.base_url).hostname and not remote.key:
         raise InvalidProvider(
-            f"{names.server} requires a key, and {names.key} is empty.",
+            f"{service} requires a key, and {names.key} is empty.",
             hint=f"Set {names.key}, or choose another EMBEDDING_PROVIDER.",
         )
     return ModelServer(names, remote)
