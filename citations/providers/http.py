@@ -33,7 +33,7 @@ from tenacity import (
 from citations.conf import Remote
 from citations.errors import InvalidProvider, ModelServerError
 from citations.providers import json_events
-from citations.providers.connections import Transport
+from citations.providers.connections import EndableTransport
 from citations.providers.server_errors import (
     Refusal,
     ServerFailure,
