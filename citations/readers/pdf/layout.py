@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-BOLD, TURNS, FIELD, NOTE = 2, 12, 16, 32  # bits of a style, see ``worker``; notes come last
+from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
+
+# Bits of a style, see ``page_characters``; notes come last.
+GENERATED, BOLD, TURNS, FIELD, NOTE = 1, 2, 12, 16, 32
+OBLIQUE = 1_000  # the turn of lines at this many degrees less
 DEPTH = 4  # columns within columns
 MIN_ROWS = 3  # of columns side by side
 MIN_LINES = 2  # of those that the file writes one after the other
@@ -29,7 +33,8 @@ class Glyphs:
 
     ``geometry`` holds seven numbers each: left, top, right, bottom, x and y of the baseline, size.
     They are of the page turned about its middle until its lines are level; ``skew`` is how far they
-    run downwards (radians).
+    run downwards (radians). ``angles`` are those of lines that run at none of the quarter turns,
+    clockwise in radians, or else 0.0.
     """
 
     width: float
@@ -38,6 +43,7 @@ class Glyphs:
     styles: Sequence[int]
     geometry: Sequence[float]
     skew: float = 0.0
+    angles: Sequence[float] = ()
 
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Return left, top, right, bottom of a character."""
@@ -57,6 +63,7 @@ class PdfRun:
     bold: int = 0  # characters
     turn: int = 0
     is_field: bool = False
+    backwards: int = 0  # characters of right-to-left scripts
     end: float = 0.0  # of its last character
 
     @property
@@ -124,35 +131,36 @@ def _runs(glyphs: Glyphs) -> list[PdfRun]:
     """Split the file's order of characters at jumps and line breaks."""
     runs: list[PdfRun] = []
     run: PdfRun | None = None
-    blank = False
+    blank = -1  # the index of a space before the character
     styles, geometry = glyphs.styles, glyphs.geometry
     for index, code in enumerate(glyphs.codes):
-        if code in _BLANKS:
-            blank, run = True, None if code in _BREAKS else run
+        if code in BLANKS:
+            blank, run = index, None if code in _BREAKS else run
             continue
-        left, top, right, bottom, x, y, size = geometry[7 * index : 7 * index + 7]
+        left, top, right, bottom, _, _, size = geometry[7 * index : 7 * index + 7]
         if right < 0 or bottom < 0 or left > glyphs.width or top > glyphs.height:
             continue  # beside the page
-        style = styles[index]
-        turn = style & NOTE or (style & TURNS) >> 2
-        if style & TURNS:
-            left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
-        size = size or max(1.0, bottom - top)
-        gap = AFTER_SPACE if blank else AFTER_LETTER
+        style, size = styles[index], size or max(1.0, bottom - top)
+        turn, left, right, y = _placed(glyphs, index)
+        gap = AFTER_SPACE if blank >= 0 else AFTER_LETTER
         if run is None or not _continues(run, turn, left, right, y, size, gap):
             run = PdfRun([], left, right, y, size, turn=turn, is_field=bool(style & FIELD))
             runs.append(run)
-        elif blank:
+        elif blank >= 0 and not (styles[blank] & GENERATED and _is_close(run, code, left, size)):
             run.glyphs.append(-1)
-        blank = False
+        blank = -1
         run.glyphs.append(index)
         run.left, run.right, run.end = min(run.left, left), max(run.right, right), right
         run.bold += bool(style & BOLD)
+        run.backwards += is_backwards(code)
+    for run in runs:
+        if run.backwards:
+            run.glyphs = in_order(glyphs.codes, geometry, run.glyphs)
     return runs
 
 
 _BREAKS = frozenset((10, 13, 0x2028, 0x2029))
-_BLANKS = frozenset(
+BLANKS = frozenset(
     (*(0, 1), *range(3, 33), *range(0x7F, 0x83), 0xA0, 0x1680, *range(0x2000, 0x200C))
 ).union((0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF))
 
@@ -167,6 +175,23 @@ def _continues(
     return left - run.end <= gap * larger and run.end - right <= 2.5 * larger
 
 
+def _is_close(run: PdfRun, code: int, left: float, size: float) -> bool:
+    """Whether a character stands where the next of a script without spaces does."""
+    return is_east_asian(code) and left - run.end < 0.5 * size
+
+
+def _placed(glyphs: Glyphs, index: int) -> tuple[int, float, float, float]:
+    """Return a character's turn, and its left, right and baseline on the page turned so."""
+    left, top, right, bottom, x, y, _ = glyphs.geometry[7 * index : 7 * index + 7]
+    style = glyphs.styles[index]
+    if glyphs.angles and glyphs.angles[index]:
+        return OBLIQUE + round(math.degrees(glyphs.angles[index])), *_level(glyphs, index)
+    turn = style & NOTE or (style & TURNS) >> 2
+    if style & TURNS:
+        return turn, *_turned(turn, (left, top, right, bottom), (x, y))
+    return turn, left, right, y
+
+
 def _turned(
     turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]
 ) -> tuple[float, float, float]:
@@ -178,6 +203,24 @@ def _turned(
     if turn == 2:  # upside down
         return -right, -left, -y
     return -bottom, -top, x
+
+
+def _level(glyphs: Glyphs, index: int) -> tuple[float, float, float]:
+    """Return left, right and baseline on the page rotated so that an oblique line is level.
+
+    A letter ends where the next one begins.
+    """
+    angle = glyphs.angles[index]
+    x, y, size, *following = glyphs.geometry[7 * index + 4 : 7 * index + 14]
+    cosine, sine = math.cos(angle), math.sin(angle)
+    left, base = x * cosine + y * sine, y * cosine - x * sine
+    width = 0.5 * size
+    if following:
+        x, y = following[4:6]
+        step = x * cosine + y * sine - left
+        is_beside = abs(y * cosine - x * sine - base) < 0.2 * size
+        width = step if is_beside and 0 < step < 1.2 * size else width
+    return left, left + width, base
 
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
@@ -309,6 +352,9 @@ def _plain_lines(runs: list[PdfRun], column: int) -> list[TextLine]:
 def _in_order(lines: list[TextLine]) -> list[TextLine]:
     for line in lines:
         line.runs.sort(key=lambda run: run.left)
+        if 2 * sum(run.backwards for run in line.runs) > sum(len(run.glyphs) for run in line.runs):
+            parts = groupby(reversed(line.runs), key=lambda run: run.backwards > 0)
+            line.runs = [run for key, part in parts for run in (part if key else [*part][::-1])]
         line.glyphs = _joined(line.runs)
     return lines
 
@@ -328,7 +374,8 @@ def _height_overlap(line: TextLine, run: PdfRun) -> float:
 def _joined(runs: list[PdfRun]) -> list[int]:
     glyphs = list(runs[0].glyphs)
     for before, run in pairwise(runs):
-        if run.left - before.right > 0.12 * max(before.size, run.size):
+        gap = max(run.left - before.right, before.left - run.right)
+        if gap > 0.12 * max(before.size, run.size):
             glyphs.append(-1)
         glyphs += run.glyphs
     return glyphs

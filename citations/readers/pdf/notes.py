@@ -31,7 +31,8 @@ def add_notes(glyphs: Glyphs, notes: Iterable[tuple[str, float, float, float, fl
                 codes.append(ord(letter))
                 styles.append(NOTE)
                 geometry += (*box, box[0], base, SIZE)
-    return replace(glyphs, codes=codes, styles=styles, geometry=geometry)
+    angles = [*glyphs.angles, *[0.0] * (len(codes) - len(glyphs.codes))] if glyphs.angles else ()
+    return replace(glyphs, codes=codes, styles=styles, geometry=geometry, angles=angles)
 
 
 def _letters(text: str) -> str:
