@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
+from unicodedata import normalize
 
 from citations.readers.pdf.layout import BLANKS, TURNS, Glyphs
 from citations.readers.pdf.scripts import is_backwards, is_east_asian
@@ -14,6 +15,10 @@ SAME_PLACE = 0.12  # sizes between a letter and the same one, drawn again for a 
 COLUMN = 3  # letters below each other that are a line
 DOWNWARDS = 1 << 2  # the turn of lines from top to bottom
 AWAY = (-1.0,) * 6  # beside the page
+# The letters of each Arabic ligature that is a character of Unicode.
+LIGATURES = frozenset(
+    normalize("NFKC", chr(code)) for code in (*range(0xFB50, 0xFE00), *range(0xFEF5, 0xFEFD))
+)
 Place = tuple[float, float, float, float, float, float, float]
 
 
@@ -102,15 +107,15 @@ def _columns(codes: list[int], styles: list[int], places: list[Place]) -> Iterat
 
 
 def _turn_ligatures(codes: list[int], places: list[Place]) -> None:
-    """Put the letters of ligatures in right-to-left scripts, which PDFium turns, in order."""
+    """Put the letters of ligatures of right-to-left scripts in order: PDFium turns those that the
+    file names one by one, unlike those that Unicode has as one character.
+    """
     start = 0
     for index in range(1, len(codes) + 1):
         if index < len(codes) and places[index] == places[start]:
             if is_backwards(codes[index]) == is_backwards(codes[start]):
                 continue
-        elif index - start == 1:
-            start = index
-            continue
-        if is_backwards(codes[start]):
-            codes[start:index] = codes[start:index][::-1]
+        if index - start > 1 and is_backwards(codes[start]):
+            letters = "".join(map(chr, codes[start:index]))
+            codes[start:index] = map(ord, letters if letters in LIGATURES else letters[::-1])
         start = index

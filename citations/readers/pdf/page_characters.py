@@ -32,9 +32,12 @@ def characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
             pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
             x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
             x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
-            code = _code_point(pdfium.FPDFText_GetUnicode(raw, index))
-            if code < 32 and pdfium.FPDFText_HasUnicodeMapError(raw, index) == 1:
-                code = UNKNOWN if top.value - bottom.value > 0.01 else 32  # the number of a glyph
+            code = pdfium.FPDFText_GetUnicode(raw, index)
+            if pdfium.FPDFText_HasUnicodeMapError(raw, index) == 1:
+                code = _code_point(code)
+                if code < 32:  # the number of a glyph
+                    code = UNKNOWN if top.value - bottom.value > 0.01 else 32
+            code = code or UNKNOWN
             if code >> 10 == LOW and codes and codes[-1] >> 10 == HIGH:
                 codes[-1] = 0x10000 + ((codes[-1] & 0x3FF) << 10 | code & 0x3FF)
                 continue  # one letter in UTF-16, and one place
@@ -50,11 +53,13 @@ def characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
 
 
 def _code_point(code: int) -> int:
-    """Return the letter of PDFium's code, which is sometimes that of a map in UTF-8."""
-    if code <= 0x10FFFF:
-        return code or UNKNOWN
+    """Return the letter of a code that no table of the file has, and that is sometimes in UTF-8."""
+    if code < 0x80:
+        return code
     letter = code.to_bytes(4, "big").lstrip(b"\0").decode("utf-8", "replace")
-    return ord(letter) if len(letter) == 1 else UNKNOWN
+    if len(letter) == 1 and letter != chr(UNKNOWN):
+        return ord(letter)
+    return code if code <= 0x10FFFF else UNKNOWN
 
 
 class CharacterStyles:

@@ -4,20 +4,24 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from unicodedata import bidirectional
 
+_BACKWARDS = (
+    *(range(0x590, 0x900), range(0xFB1D, 0xFE00), range(0xFE70, 0xFEFF)),
+    *(range(0x10800, 0x11000), range(0x1E800, 0x1F000)),
+)
 _EAST_ASIAN = (
-    *(range(0x3001, 0xA000), range(0xF900, 0xFB00)),
+    *(range(0x3001, 0x3130), range(0x3190, 0xA000), range(0xF900, 0xFB00)),  # not Korean
     *(range(0xFF00, 0xFFF0), range(0x20000, 0x40000)),
 )
 
 
 def is_backwards(code: int) -> bool:
-    """Whether a character is a letter or mark of a script that runs from right to left."""
-    return code > 0x58F and bidirectional(chr(code)) in ("R", "AL", "NSM")
+    """Whether a character is of a script that runs from right to left."""
+    return code >= 0x590 and any(code in part for part in _BACKWARDS)
 
 
 def is_east_asian(code: int) -> bool:
     """Whether a character is Chinese or Japanese: there are no spaces between words."""
-    return any(code in part for part in _EAST_ASIAN)
+    return code > 0x3000 and any(code in part for part in _EAST_ASIAN)
 
 
 def in_order(codes: Sequence[int], geometry: Sequence[float], indexes: Sequence[int]) -> list[int]:
