@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from citations.readers.page import Box
-from citations.readers.pdf.layout import OBLIQUE, TURNS, Glyphs, TextLine
+from citations.readers.pdf.layout import TextLine
+from citations.readers.pdf.runs import OBLIQUE, TURNS, Glyphs
 
 MAX_DRIFT = 0.25  # of a size, by which a line that is not level may leave its box
 

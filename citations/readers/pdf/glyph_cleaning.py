@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 from unicodedata import normalize
 
-from citations.readers.pdf.layout import BLANKS, TURNS, Glyphs
+from citations.readers.pdf.runs import BLANKS, TURNS, Glyphs
 from citations.readers.pdf.scripts import is_backwards, is_east_asian
 
 TALL, FLAT = 2.0, 0.15  # heights of usual letters in sizes, beyond which the size is none
@@ -112,9 +112,9 @@ def _turn_ligatures(codes: list[int], places: list[Place]) -> None:
     """
     start = 0
     for index in range(1, len(codes) + 1):
-        if index < len(codes) and places[index] == places[start]:
-            if is_backwards(codes[index]) == is_backwards(codes[start]):
-                continue
+        is_same = index < len(codes) and places[index] == places[start]
+        if is_same and is_backwards(codes[index]) == is_backwards(codes[start]):
+            continue
         if index - start > 1 and is_backwards(codes[start]):
             letters = "".join(map(chr, codes[start:index]))
             codes[start:index] = map(ord, letters if letters in LIGATURES else letters[::-1])

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from operator import attrgetter
 
-from citations.readers.pdf.layout import Glyphs, PdfRun, TextLine
+from citations.readers.pdf.layout import TextLine
 from citations.readers.pdf.paragraphs import line_text, plain_text
+from citations.readers.pdf.runs import Glyphs, PdfRun
 
 BEFORE, AFTER = 4, 2  # pages that are compared: left and right ones, and some without a header
 EDGE_LINES = 4  # at the top and at the bottom that may be headers or footers

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from citations.readers.pdf.layout import NOTE, Glyphs
+from citations.readers.pdf.runs import NOTE, Glyphs
 
 SIZE = 10.0  # points, of letters that the page does not show
 LINE, GAP = 12.0, 30.0  # points from line to line, and from note to note

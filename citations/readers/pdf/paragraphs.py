@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import median
 
 from citations.readers.pdf.glyph_repair import repair_glyphs
-from citations.readers.pdf.layout import Glyphs, TextLine
+from citations.readers.pdf.layout import TextLine
+from citations.readers.pdf.runs import Glyphs
 from citations.readers.pdf.scripts import is_east_asian
 
 HYPHEN = "\ufffe"  # PDFium's for a hyphen at the end of a line

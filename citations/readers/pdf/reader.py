@@ -34,10 +34,11 @@ from citations.readers.pdf.headers_footers import (
     find_headers_footers,
     page_rows,
 )
-from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
+from citations.readers.pdf.layout import TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.ocr_page import OcrLookup
 from citations.readers.pdf.paragraphs import Prose, compose
+from citations.readers.pdf.runs import Glyphs
 from citations.readers.pdf.sections import Headings, one_line
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 from transcripts.core.errors import told_as

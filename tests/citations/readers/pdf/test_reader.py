@@ -122,7 +122,9 @@ def test_what_stands_beside_the_sheet_is_not_read(tmp_path: Path) -> None:
 
 def test_running_heads_and_page_numbers_are_in_no_paragraph_but_behind_all(tmp_path: Path) -> None:
     pages = read(papers.book(tmp_path / "a.pdf", 12))
-    texts = [" ".join(page.text[block.first : block.last] for block in page.blocks) for page in pages]
+    texts = [
+        " ".join(page.text[block.first : block.last] for block in page.blocks) for page in pages
+    ]
     heads = [number for number, text in enumerate(texts, 1) if text.startswith("Chapter")]
     assert heads == [1, 7]  # where they are new
     for number, (page, text) in enumerate(zip(pages, texts, strict=True), 1):
