@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-from citations.readers.pdf.runs import (
-    MAX_GUTTERS,
-    NOTE,
-    Glyphs,
-    PdfRun,
-    runs_of,
-    split_at_gutters,
-)
+from citations.readers.pdf.runs import MAX_GUTTERS, NOTE, Glyphs, PdfRun, runs_of, split_at_gutters
 
 DEPTH = 4  # columns within columns
 MIN_ROWS = 3  # of columns side by side
