@@ -6,7 +6,8 @@ from dataclasses import replace
 from statistics import median
 from unicodedata import normalize
 
-from citations.readers.pdf.runs import BLANKS, TURNS, Glyphs
+from citations.readers.pdf.glyph_repair import find_shift
+from citations.readers.pdf.runs import BLANKS, TURNS, UNMAPPED, Glyphs
 from citations.readers.pdf.scripts import is_backwards, is_east_asian
 
 TALL, FLAT = 2.0, 0.15  # heights of usual letters in sizes, beyond which the size is none
@@ -14,6 +15,9 @@ USUAL_HEIGHT = 0.55  # of letters, in sizes
 SAME_PLACE = 0.12  # sizes between a letter and the same one, drawn again for a shadow or boldness
 COLUMN = 3  # letters below each other that are a line
 DOWNWARDS = 1 << 2  # the turn of lines from top to bottom
+UNKNOWN = 0xFFFD
+APPLES = 29  # the shift of fonts in Apple's order of glyphs, whose accents follow as in Mac Roman
+MOST_GLYPHS = 170  # with places that all such fonts share
 AWAY = (-1.0,) * 6  # beside the page
 # The letters of each Arabic ligature that is a character of Unicode.
 LIGATURES = frozenset(
@@ -27,12 +31,33 @@ def clean(glyphs: Glyphs) -> Glyphs:
     numbers = glyphs.geometry
     places: list[Place] = list(zip(*(numbers[start::7] for start in range(7)), strict=True))
     codes, styles = list(glyphs.codes), list(glyphs.styles)
+    _read_unmapped(codes, styles, places)
     _correct_sizes(codes, places)
     _take_away_doubles(codes, places)
     _turn_columns(codes, styles, places)
     _turn_ligatures(codes, places)
     geometry = [number for place in places for number in place]
     return replace(glyphs, codes=codes, styles=styles, geometry=geometry)
+
+
+def _read_unmapped(codes: list[int], styles: list[int], places: list[Place]) -> None:
+    """Replace the numbers of glyphs of which the file does not say what letters they are."""
+    unmapped = [index for index, style in enumerate(styles) if style & UNMAPPED]
+    known = "".join(chr(codes[index]) if codes[index] > 2 else " " for index in unmapped)
+    shift = find_shift(known) if unmapped else 0
+    for index in unmapped:
+        _, top, _, bottom, *_ = places[index]
+        if shift and codes[index] <= MOST_GLYPHS:
+            codes[index] = _shifted(codes[index], shift)
+        if codes[index] < 32:
+            codes[index] = UNKNOWN if bottom - top > 0.01 else 32
+
+
+def _shifted(code: int, shift: int) -> int:
+    letter = code + shift
+    if letter < 0x7F:
+        return letter
+    return ord(bytes([letter + 1]).decode("mac_roman")) if shift == APPLES else UNKNOWN
 
 
 def _correct_sizes(codes: list[int], places: list[Place]) -> None:

@@ -13,7 +13,7 @@ MAX_CHARACTERS = 200_000  # of a page
 FARTHEST = 1e6  # points
 NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
 # Bits of a character's style; the next two count the quarter turns of its direction.
-GENERATED, BOLD = 1, 2
+GENERATED, BOLD, UNMAPPED = 1, 2, 64
 OBLIQUE = 0.1  # radians, by which a line's direction differs from all quarter turns
 UNKNOWN = 0xFFFD  # a glyph without a code point
 HIGH, LOW = 0xD800 >> 10, 0xDC00 >> 10  # the halves of a letter beyond U+FFFF
@@ -33,17 +33,14 @@ def characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
             x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
             x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
             code = pdfium.FPDFText_GetUnicode(raw, index)
-            if pdfium.FPDFText_HasUnicodeMapError(raw, index) == 1:
-                code = _code_point(code)
-                if code < 32:  # the number of a glyph
-                    code = UNKNOWN if top.value - bottom.value > 0.01 else 32
-            code = code or UNKNOWN
+            is_unmapped = pdfium.FPDFText_HasUnicodeMapError(raw, index) == 1
+            code = _code_point(code) if is_unmapped else code or UNKNOWN
             if code >> 10 == LOW and codes and codes[-1] >> 10 == HIGH:
                 codes[-1] = 0x10000 + ((codes[-1] & 0x3FF) << 10 | code & 0x3FF)
                 continue  # one letter in UTF-16, and one place
             codes.append(code)
             style, size, angle = finder.of(index)
-            styles.append(style | mark)
+            styles.append(style | mark | UNMAPPED * is_unmapped)
             angles.append(angle)
             origin = a * x.value + c * y.value + e, b * x.value + d * y.value + f
             numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)

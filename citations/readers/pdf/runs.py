@@ -10,7 +10,7 @@ from statistics import median
 from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
 
 # Bits of a style, see ``page_characters``; notes come last.
-GENERATED, BOLD, TURNS, FIELD, NOTE = 1, 2, 12, 16, 32
+GENERATED, BOLD, TURNS, FIELD, NOTE, UNMAPPED = 1, 2, 12, 16, 32, 64
 OBLIQUE = 1_000  # the turn of lines at this many degrees less
 AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
 GUTTER = 1.25  # usual spaces of a line: those between columns are wider
