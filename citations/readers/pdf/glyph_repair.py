@@ -79,7 +79,7 @@ def find_shift(text: str) -> int:
     """Return by how much the codes of letters stored by their places differ from their characters,
     0 if no number makes words of them.
     """
-    if not is_gibberish(text):
+    if _difference(text)[0] >= LEAST_DIFFERENCE:
         return 0
     shifted = ((_difference(_shifted(text, shift)), shift) for shift in range(1, MAX_SHIFT))
     (difference, deviation), shift = max(shifted)

@@ -1,4 +1,4 @@
-"""Arranges a page's characters as lines in reading order: columns left to right, rotated text last.
+"""Arranges a page's characters as lines in reading order: columns left to right, turned text last.
 
 Coordinates are in points of the displayed page from its upper left corner. Rotated text is laid out
 as if the page were rotated with it. Pure.
@@ -67,7 +67,8 @@ def lay_out(glyphs: Glyphs) -> list[TextLine]:
     for run in runs_of(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
     notes = by_turn.pop(NOTE, [])
-    by_length = sorted(by_turn, key=lambda turn: (-sum(len(r.glyphs) for r in by_turn[turn]), turn))
+    lengths = {turn: sum(len(run.glyphs) for run in runs) for turn, runs in by_turn.items()}
+    by_length = sorted(by_turn, key=lambda turn: (turn > NOTE, -lengths[turn], turn))
     groups = [by_turn[turn] for turn in by_length] + [notes]
     if sum(map(len, groups)) > MAX_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]

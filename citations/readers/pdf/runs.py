@@ -11,7 +11,7 @@ from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
 
 # Bits of a style, see ``page_characters``; notes come last.
 GENERATED, BOLD, TURNS, FIELD, NOTE, UNMAPPED = 1, 2, 12, 16, 32, 64
-OBLIQUE = 1_000  # the turn of lines at this many degrees less
+OBLIQUE = 1_000  # the turn of a line at 0 degrees, if there were one; others are near it
 AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
 GUTTER = 1.25  # usual spaces of a line: those between columns are wider
 ALIGNED = 0.6  # share of the lines across a gutter whose second part begins there
