@@ -17,6 +17,7 @@ COLUMN = 3  # letters below each other that are a line
 DOWNWARDS = 1 << 2  # the turn of lines from top to bottom
 UNKNOWN = 0xFFFD
 APPLES = 29  # the shift of fonts in Apple's order of glyphs, whose accents follow as in Mac Roman
+MAX_JUDGED = 5_000  # characters that tell the shift
 MOST_GLYPHS = 170  # with places that all such fonts share
 AWAY = (-1.0,) * 6  # beside the page
 # The letters of each Arabic ligature that is a character of Unicode.
@@ -44,7 +45,7 @@ def _read_unmapped(codes: list[int], styles: list[int], places: list[Place]) -> 
     """Replace the numbers of glyphs of which the file does not say what letters they are."""
     unmapped = [index for index, style in enumerate(styles) if style & UNMAPPED]
     known = "".join(chr(codes[index]) if codes[index] > 2 else " " for index in unmapped)
-    shift = find_shift(known) if unmapped else 0
+    shift = find_shift(known[:MAX_JUDGED]) if unmapped else 0
     for index in unmapped:
         _, top, _, bottom, *_ = places[index]
         if shift and codes[index] <= MOST_GLYPHS:
@@ -77,6 +78,13 @@ def _correct_sizes(codes: list[int], places: list[Place]) -> None:
 
 def _take_away_doubles(codes: list[int], places: list[Place]) -> None:
     """Move letters beside the page that lie on the same ones; not those of one ligature."""
+    sides = [
+        (code, x // (2 * SAME_PLACE * size), y // (2 * SAME_PLACE * size))
+        for code, (_, _, _, _, x, y, size) in zip(codes, places, strict=True)
+        if size and code not in BLANKS
+    ]
+    if len(set(sides)) == len(sides):
+        return  # a string that is drawn again would have a letter in the same cell
     cells: dict[tuple[int, int, int], int] = {}
     for index, (code, place) in enumerate(zip(codes, places, strict=True)):
         *box, x, y, size = place
