@@ -1,7 +1,7 @@
 """Finds headers and footers: rows at a page's edges that near pages have, too. Pure.
 
 Only near pages are compared, so that a page always reads the same. A row stays where its words are
-new: none are lost but the numbers of pages.
+new; others follow the page's paragraphs (see ``paragraphs``).
 """
 
 import re

@@ -133,6 +133,8 @@ def _answer(documents: Documents, request: dict[str, Any]) -> None:
 
 
 def _opened(path: str) -> pypdfium2.PdfDocument:
+    # PDFium may fail without saying why, and then still tells the error before.
+    pdfium.FPDF_LoadMemDocument(b"", 0, None)
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
