@@ -81,7 +81,7 @@ PDF: Final = DocumentFormat(
     is_laid_out=True,
     bytes_a_character=10,  # fonts and pictures included
     pattern=re.compile(rb".{0,1019}%PDF-", re.DOTALL),
-    version="pdf 3",
+    version="pdf 4",
     reader="citations.readers.pdf.reader.open_pdf",
 )
 DOCX: Final = DocumentFormat(

@@ -39,7 +39,7 @@ def settle(document: Document) -> list[OutlineEntry]:
     changed: list[Page] = []
     end = 0
     for page in _pages(document):
-        end = page.start + len(page.text)
+        end = page.end
         blocks = [list(block) for block in sections.within(page)]
         if blocks != page.blocks:
             page.blocks = blocks

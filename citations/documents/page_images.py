@@ -122,7 +122,7 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
             size=box.height * image.height,
         )
         for first, last, box in lines[:MAX_LINES]
-        if page.text[first:last].strip()
+        if last <= page.length and page.text[first:last].strip()
     )
 
 

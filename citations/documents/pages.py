@@ -7,8 +7,6 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from django.db.models.functions import Length
-
 from citations.documents import ocr, page_images
 from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
@@ -101,7 +99,7 @@ def show_page(
     source, page = _find_page(scope, source_id, number)
     document = source.document
     first, last = quote or (0, 0)
-    first, last = max(0, first - page.start), min(len(page.text), last - page.start)
+    first, last = max(0, first - page.start), min(page.length, last - page.start)
     places = occurrences.places(page.text, terms, fewest=fewest)
     matches = tuple(span for place in places for span in place)[:MAX_MARKS]
     current = places[match - 1] if 0 < match <= len(places) else ()
@@ -109,7 +107,7 @@ def show_page(
     image = page_images.measure_image(document, number)
     other = [span for span in matches if span not in on_page]
     boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())
-    colored = colored_within(highlights, page.start, page.start + len(page.text))
+    colored = colored_within(highlights, page.start, page.end)
     colored_boxes = (
         (span, box)
         for span in (colored if image else ())
@@ -158,9 +156,8 @@ def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
 
 def span_of_page(source: Source, number: int) -> Span:
     """Return the characters of a page in its source's text; none of a page that is not there."""
-    row = Page.objects.filter(document=source.pk, number=number)
-    start, length = row.values_list("start", Length("text")).first() or (0, 0)
-    return start, start + length
+    page = Page.objects.filter(document=source.pk, number=number).only("start", "blocks").first()
+    return (page.start, page.end) if page else (0, 0)
 
 
 def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:

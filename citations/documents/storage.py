@@ -257,7 +257,7 @@ class _Extraction:
         self.survey.pages = last.number
         self.unread = list(self.document.unread_pages)
         if with_text := pages.exclude(text="").first():
-            self.end, self.tail = with_text.start + len(with_text.text), with_text.text[-1:]
+            self.end, self.tail = with_text.end, with_text.text[: with_text.length][-1:]
             self.heading = with_text.blocks[-1][2]
         return last.number + 1
 
@@ -271,7 +271,8 @@ class _Extraction:
             if page.blocks and page.blocks[0].boundary:
                 self.heading = ""  # it begins a section of its own
             if page.text:
-                self.end, self.tail = start + len(page.text), page.text[-1:]
+                length = page.blocks[-1].last if page.blocks else 0
+                self.end, self.tail = start + length, page.text[:length][-1:]
             blocks = [
                 [*block[:2], block.heading or self.heading, block[3]] for block in page.blocks
             ]

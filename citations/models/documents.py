@@ -101,3 +101,13 @@ class Page(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document_id} · {pages(self.number)}"
+
+    @property
+    def length(self) -> int:
+        """The characters up to the end of the last paragraph; headers and footers follow."""
+        return int(self.blocks[-1][1]) if self.blocks else 0
+
+    @property
+    def end(self) -> int:
+        """Offset in the source's text."""
+        return self.start + self.length

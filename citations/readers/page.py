@@ -41,7 +41,8 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPage:
-    """A page as read. Paragraphs are in reading order and do not overlap.
+    """A page as read. Paragraphs are in reading order and do not overlap. Behind the last, the text
+    has the page's headers and footers: they are searched for, and belong to no passage.
 
     ``label`` is the printed page number (xii) if the file has one. ``is_picture``: the page shows
     something, but has no text. ``is_blank``: it shows nothing. ``is_lost``: it could not be read.

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from citations.readers.page import Box
-from citations.readers.pdf.layout import TURNS, Glyphs, TextLine
+from citations.readers.pdf.layout import TextLine
+from citations.readers.pdf.runs import NOTE, TURNS, Glyphs
 
 MAX_DRIFT = 0.25  # of a size, by which a line that is not level may leave its box
 
@@ -36,6 +37,8 @@ def box_around(glyphs: Glyphs, line: TextLine, marked: Sequence[int]) -> Box:
     ]
     is_upright = line.main.turn % 2 == 0
     across, down = (own, own + letters) if is_upright else (own + letters, own)
+    if line.main.turn > NOTE:  # oblique
+        across = down = own
     left, right = min(box[0] for box in across), max(box[2] for box in across)
     top, bottom = min(box[1] for box in down), max(box[3] for box in down)
     x, y = _offset(glyphs, (left + right) / 2, (top + bottom) / 2)

@@ -21,6 +21,7 @@ NOT_MATHEMATICS = frozenset("ϬϭϮϯ")  # the other lost digits are also Greek 
 
 MIN_LETTERS = 20  # of a text that is judged
 LEAST_DIFFERENCE = 0.2  # of the shares of common and rare letters
+MAX_SHIFT = 32  # between the places of letters in a font and their codes; 29 is usual
 
 _LOST_LIGATURE = re.compile(r"(?<=[A-Za-zƟƩƫƞƪ])[ƟŌƩƫƞƪ]|[ƟƩƫƞƪ](?=[a-z])|Ō(?=/)")
 _CAPITALS = re.compile(r"[A-Z][" + re.escape("".join(LOST_CAPITALS)) + r"]{3,}(?![a-zA-Z])")
@@ -68,21 +69,41 @@ def repair_glyphs(text: str) -> RepairedText:
 
 def is_gibberish(text: str) -> bool:
     """Whether a text's Latin words are surely none, as where letters are stored by their places in
-    a font: “0SVIQ MTWYQ”.
+    a font: “0SVIQ MTWYQ”. Their difference is judged at one and a half times its deviation.
+    """
+    difference, deviation = _difference(text)
+    return difference + 1.5 * deviation < LEAST_DIFFERENCE
 
-    In languages in Latin script, “aeinorst” are half of the letters or more, “jkqvwxyz” a fifth or
-    less. Their difference is judged at one and a half times its standard deviation.
+
+def find_shift(text: str) -> int:
+    """Return by how much the codes of letters stored by their places differ from their characters,
+    0 if no number makes words of them.
+    """
+    if _difference(text)[0] >= LEAST_DIFFERENCE:
+        return 0
+    shifted = ((_difference(_shifted(text, shift)), shift) for shift in range(1, MAX_SHIFT))
+    (difference, deviation), shift = max(shifted)
+    return shift if difference - 1.5 * deviation > LEAST_DIFFERENCE and deviation else 0
+
+
+def _shifted(text: str, shift: int) -> str:
+    return "".join(chr(ord(letter) + shift) for letter in text)
+
+
+def _difference(text: str) -> tuple[float, float]:
+    """Return how much more common than rare letters there are, and the standard deviation: in
+    languages in Latin script, “aeinorst” are half of the letters or more, “jkqvwxyz” a fifth or
+    less. Where there are too few to judge, neither says anything.
     """
     plain = unicodedata.normalize("NFD", text.lower())
     words = _RUN.findall("".join(filter(lambda letter: not unicodedata.combining(letter), plain)))
     letters = "".join(set(words))
     count = len(letters)
     if count < MIN_LETTERS or 2 * len("".join(words)) < sum(map(str.isalpha, text)):
-        return False
+        return LEAST_DIFFERENCE, 0.0
     common, rare = (sum(map(letters.count, own)) / count for own in ("aeinorst", "jkqvwxyz"))
     difference = common - rare
-    deviation = math.sqrt((common + rare - difference**2) / count)
-    return difference + 1.5 * deviation < LEAST_DIFFERENCE
+    return difference, math.sqrt((common + rare - difference**2) / count)
 
 
 def _changes(text: str) -> dict[int, str]:

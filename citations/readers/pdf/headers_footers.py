@@ -1,7 +1,7 @@
 """Finds headers and footers: rows at a page's edges that near pages have, too. Pure.
 
 Only near pages are compared, so that a page always reads the same. A row stays where its words are
-new: none are lost but the numbers of pages.
+new; others follow the page's paragraphs (see ``paragraphs``).
 """
 
 import re
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from operator import attrgetter
 
-from citations.readers.pdf.layout import Glyphs, PdfRun, TextLine
+from citations.readers.pdf.layout import TextLine
 from citations.readers.pdf.paragraphs import line_text, plain_text
+from citations.readers.pdf.runs import Glyphs, PdfRun
 
 BEFORE, AFTER = 4, 2  # pages that are compared: left and right ones, and some without a header
 EDGE_LINES = 4  # at the top and at the bottom that may be headers or footers

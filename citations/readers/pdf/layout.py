@@ -1,4 +1,4 @@
-"""Arranges a page's characters as lines in reading order: columns left to right, rotated text last.
+"""Arranges a page's characters as lines in reading order: columns left to right, turned text last.
 
 Coordinates are in points of the displayed page from its upper left corner. Rotated text is laid out
 as if the page were rotated with it. Pure.
@@ -6,66 +6,21 @@ as if the page were rotated with it. Pure.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from statistics import median
 
-BOLD, TURNS, FIELD, NOTE = 2, 12, 16, 32  # bits of a style, see ``worker``; notes come last
+from citations.readers.pdf.runs import MAX_GUTTERS, NOTE, Glyphs, PdfRun, runs_of, split_at_gutters
+
 DEPTH = 4  # columns within columns
 MIN_ROWS = 3  # of columns side by side
 MIN_LINES = 2  # of those that the file writes one after the other
-NARROW = 0.25  # gutter between such columns, in sizes of their letters
-MAX_GUTTERS = 60  # that are tried
+NARROW = 0.25  # gutter between such columns, or long ones, in sizes of their letters
+LONG = 5  # rows of a long column
 MAX_RUNS = 2_500  # of a page with columns; one with more is a drawing full of labels, or hostile
-AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
 CELL = 18  # characters: aligned rows of shorter runs are a table, which is read row by row
 LABEL = 12  # the same where the file writes one side after the other, as some programs fill forms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Glyphs:
-    """The characters of a page in the order of the file.
-
-    ``geometry`` holds seven numbers each: left, top, right, bottom, x and y of the baseline, size.
-    They are of the page turned about its middle until its lines are level; ``skew`` is how far they
-    run downwards (radians).
-    """
-
-    width: float
-    height: float
-    codes: Sequence[int]
-    styles: Sequence[int]
-    geometry: Sequence[float]
-    skew: float = 0.0
-
-    def box(self, index: int) -> tuple[float, float, float, float]:
-        """Return left, top, right, bottom of a character."""
-        left, top, right, bottom = self.geometry[7 * index : 7 * index + 4]
-        return left, top, right, bottom
-
-
-@dataclass(slots=True)
-class PdfRun:
-    """Characters on a baseline, with spaces (-1); positions follow the direction of the text."""
-
-    glyphs: list[int]
-    left: float
-    right: float
-    base: float
-    size: float
-    bold: int = 0  # characters
-    turn: int = 0
-    is_field: bool = False
-    end: float = 0.0  # of its last character
-
-    @property
-    def top(self) -> float:
-        return self.base - 0.72 * self.size
-
-    @property
-    def bottom(self) -> float:
-        return self.base + 0.22 * self.size
 
 
 @dataclass(slots=True)
@@ -109,75 +64,17 @@ class TextLine:
 def lay_out(glyphs: Glyphs) -> list[TextLine]:
     """Return the page's lines in reading order, row by row if it has over ``MAX_RUNS`` runs."""
     by_turn: dict[int, list[PdfRun]] = {}
-    for run in _runs(glyphs):
+    for run in runs_of(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
     notes = by_turn.pop(NOTE, [])
-    by_length = sorted(by_turn, key=lambda turn: (-sum(len(r.glyphs) for r in by_turn[turn]), turn))
+    lengths = {turn: sum(len(run.glyphs) for run in runs) for turn, runs in by_turn.items()}
+    by_length = sorted(by_turn, key=lambda turn: (turn > NOTE, -lengths[turn], turn))
     groups = [by_turn[turn] for turn in by_length] + [notes]
     if sum(map(len, groups)) > MAX_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
-    regions = [region for runs in groups for region in _regions(runs, DEPTH)]
+    parts = [split_at_gutters(glyphs, runs) for runs in groups[:-1]]
+    regions = [region for runs in (*parts, notes) for region in _regions(runs, DEPTH)]
     return [line for column, region in enumerate(regions) for line in _lines(region, column)]
-
-
-def _runs(glyphs: Glyphs) -> list[PdfRun]:
-    """Split the file's order of characters at jumps and line breaks."""
-    runs: list[PdfRun] = []
-    run: PdfRun | None = None
-    blank = False
-    styles, geometry = glyphs.styles, glyphs.geometry
-    for index, code in enumerate(glyphs.codes):
-        if code in _BLANKS:
-            blank, run = True, None if code in _BREAKS else run
-            continue
-        left, top, right, bottom, x, y, size = geometry[7 * index : 7 * index + 7]
-        if right < 0 or bottom < 0 or left > glyphs.width or top > glyphs.height:
-            continue  # beside the page
-        style = styles[index]
-        turn = style & NOTE or (style & TURNS) >> 2
-        if style & TURNS:
-            left, right, y = _turned(turn, (left, top, right, bottom), (x, y))
-        size = size or max(1.0, bottom - top)
-        gap = AFTER_SPACE if blank else AFTER_LETTER
-        if run is None or not _continues(run, turn, left, right, y, size, gap):
-            run = PdfRun([], left, right, y, size, turn=turn, is_field=bool(style & FIELD))
-            runs.append(run)
-        elif blank:
-            run.glyphs.append(-1)
-        blank = False
-        run.glyphs.append(index)
-        run.left, run.right, run.end = min(run.left, left), max(run.right, right), right
-        run.bold += bool(style & BOLD)
-    return runs
-
-
-_BREAKS = frozenset((10, 13, 0x2028, 0x2029))
-_BLANKS = frozenset(
-    (*(0, 1), *range(3, 33), *range(0x7F, 0x83), 0xA0, 0x1680, *range(0x2000, 0x200C))
-).union((0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF))
-
-
-def _continues(
-    run: PdfRun, turn: int, left: float, right: float, base: float, size: float, gap: float
-) -> bool:
-    """Whether a character continues a run. Right-to-left scripts run backwards."""
-    larger = max(run.size, size)
-    if turn != run.turn or abs(base - run.base) > 0.2 * larger or not 0.75 < size / run.size < 1.34:
-        return False
-    return left - run.end <= gap * larger and run.end - right <= 2.5 * larger
-
-
-def _turned(
-    turn: int, box: tuple[float, float, float, float], origin: tuple[float, float]
-) -> tuple[float, float, float]:
-    """Return left, right and baseline on the page rotated so that the text is upright."""
-    left, top, right, bottom = box
-    x, y = origin
-    if turn == 1:  # from top to bottom
-        return top, bottom, -x
-    if turn == 2:  # upside down
-        return -right, -left, -y
-    return -bottom, -top, x
 
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
@@ -245,7 +142,7 @@ def _has_columns(band: list[PdfRun], gutter: float) -> bool:
         return False
     width = min(run.left for run in sides[1]) - max(run.right for run in sides[0])
     size = median(run.size for run in band)
-    if width < (NARROW if in_turn else 1.0) * size:
+    if width < (NARROW if in_turn or fewest >= LONG else 1.0) * size:
         return False
     overlap = min(left[-1][0], right[-1][0]) - max(left[0][0], right[0][0])
     if any(run.is_field for run in band):  # a value stands beside its label, however long
@@ -309,6 +206,9 @@ def _plain_lines(runs: list[PdfRun], column: int) -> list[TextLine]:
 def _in_order(lines: list[TextLine]) -> list[TextLine]:
     for line in lines:
         line.runs.sort(key=lambda run: run.left)
+        if 2 * sum(run.backwards for run in line.runs) > sum(len(run.glyphs) for run in line.runs):
+            parts = groupby(reversed(line.runs), key=lambda run: run.backwards > 0)
+            line.runs = [run for key, part in parts for run in (part if key else [*part][::-1])]
         line.glyphs = _joined(line.runs)
     return lines
 
@@ -328,7 +228,8 @@ def _height_overlap(line: TextLine, run: PdfRun) -> float:
 def _joined(runs: list[PdfRun]) -> list[int]:
     glyphs = list(runs[0].glyphs)
     for before, run in pairwise(runs):
-        if run.left - before.right > 0.12 * max(before.size, run.size):
+        gap = max(run.left - before.right, before.left - run.right)
+        if gap > 0.12 * max(before.size, run.size):
             glyphs.append(-1)
         glyphs += run.glyphs
     return glyphs

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from citations.readers.pdf.layout import NOTE, Glyphs
+from citations.readers.pdf.runs import NOTE, Glyphs
 
 SIZE = 10.0  # points, of letters that the page does not show
 LINE, GAP = 12.0, 30.0  # points from line to line, and from note to note
@@ -31,7 +31,8 @@ def add_notes(glyphs: Glyphs, notes: Iterable[tuple[str, float, float, float, fl
                 codes.append(ord(letter))
                 styles.append(NOTE)
                 geometry += (*box, box[0], base, SIZE)
-    return replace(glyphs, codes=codes, styles=styles, geometry=geometry)
+    angles = [*glyphs.angles, *[0.0] * (len(codes) - len(glyphs.codes))] if glyphs.angles else ()
+    return replace(glyphs, codes=codes, styles=styles, geometry=geometry, angles=angles)
 
 
 def _letters(text: str) -> str:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Final, Self, TypeAlias
 
 from citations.readers.pdf.glyph_repair import is_gibberish
-from citations.readers.pdf.layout import Glyphs
+from citations.readers.pdf.runs import Glyphs
 
 READABLE: Final = 0.7  # a mean score below which a page's words are surely not those it shows
 MISSING: Final = 0.1  # share of the letters of words that are followed by a gap as of a letter

@@ -9,7 +9,9 @@ from itertools import pairwise
 from statistics import median
 
 from citations.readers.pdf.glyph_repair import repair_glyphs
-from citations.readers.pdf.layout import Glyphs, TextLine
+from citations.readers.pdf.layout import TextLine
+from citations.readers.pdf.runs import Glyphs
+from citations.readers.pdf.scripts import is_east_asian
 
 HYPHEN = "\ufffe"  # PDFium's for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
@@ -35,7 +37,7 @@ class ProsePiece:
 class Prose:
     """A page's text. ``origin`` and ``lines`` hold the glyph (-1: none) and line of each character.
 
-    Word counts are those of ``RepairedText``.
+    Headers and footers follow the last piece. Word counts are those of ``RepairedText``.
     """
 
     text: str = ""
@@ -48,18 +50,22 @@ class Prose:
 
 
 def compose(
-    glyphs: Glyphs, lines: Sequence[TextLine], *, without: frozenset[int] = frozenset()
+    glyphs: Glyphs, lines: Sequence[TextLine], *, edges: frozenset[int] = frozenset()
 ) -> Prose:
-    """Compose the page's text, ``without`` the lines of these indexes."""
-    lines_left = [
+    """Compose the page's text; the lines of these indexes are its headers and footers."""
+    all_lines = [
         _TextOfLine(index, line, _plain(glyphs, line.glyphs))
         for index, line in enumerate(lines)
-        if index not in without and line.glyphs
+        if line.glyphs
     ]
+    lines_left = [line for line in all_lines if line.index not in edges]
     words = (word for line in lines_left if "-" in line.text for word in line.text.split())
     page = _PageText(glyphs, frozenset(word.strip(",.;:()") for word in words if "-" in word))
     for paragraph in _paragraphs(lines_left, is_wide=glyphs.width > glyphs.height):
-        page.add(paragraph)
+        page.add(*paragraph)
+    for line in all_lines:
+        if line.index in edges:
+            page.add([line])
     return page.repaired()
 
 
@@ -215,9 +221,10 @@ class _PageText:
         self._lines: list[int] = []
         self._pieces: list[tuple[int, int, bool]] = []
 
-    def add(self, paragraph: tuple[list[_TextOfLine], bool]) -> None:
-        """Append a paragraph after an empty line."""
-        lines, is_heading = paragraph
+    def add(self, lines: Sequence[_TextOfLine], is_heading: bool | None = None) -> None:
+        """Append a paragraph after an empty line; one that is neither heading nor text is no piece
+        of the page.
+        """
         start = len(self._letters)
         for line in lines:
             self._join(start, line.text)
@@ -228,7 +235,8 @@ class _PageText:
         if len(self._letters) > start and self._letters[-1] == HYPHEN:
             self._letters[-1] = "-"
         if len(self._letters) > start:
-            self._pieces.append((start, len(self._letters), is_heading))
+            if is_heading is not None:
+                self._pieces.append((start, len(self._letters), is_heading))
             self._gap("\n", "\n")
 
     def repaired(self) -> Prose:
@@ -282,7 +290,9 @@ class _PageText:
         if len(self._letters) == start:
             return
         if self._letters[-1] not in HYPHENS:
-            self._gap(" ")
+            ends = self._letters[-1] + (following.lstrip() or " ")[0]
+            if not all(is_east_asian(ord(letter)) for letter in ends):
+                self._gap(" ")
         elif self._is_broken(following):
             self._drop()
         elif self._letters[-1] == HYPHEN:

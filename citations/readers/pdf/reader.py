@@ -25,6 +25,7 @@ from citations.errors import (
 from citations.readers.page import Box, Facts, OutlineEntry, ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.boxes import box_around, level_pieces
+from citations.readers.pdf.glyph_cleaning import clean
 from citations.readers.pdf.glyph_repair import is_gibberish
 from citations.readers.pdf.headers_footers import (
     AFTER,
@@ -33,10 +34,11 @@ from citations.readers.pdf.headers_footers import (
     find_headers_footers,
     page_rows,
 )
-from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
+from citations.readers.pdf.layout import TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.ocr_page import OcrLookup
 from citations.readers.pdf.paragraphs import Prose, compose
+from citations.readers.pdf.runs import Glyphs
 from citations.readers.pdf.sections import Headings, one_line
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 from transcripts.core.errors import told_as
@@ -223,8 +225,8 @@ def _prose(identity: Identity, number: int) -> Prose:
     near = range(max(1, number - BEFORE), min(laid.page_count, number + AFTER) + 1)
     others = [(page, _rows_of(identity, page)) for page in near if page != number]
     own = _rows_of(identity, number)
-    without = find_headers_footers(number, own, others, page_count=laid.page_count)
-    return compose(laid.glyphs, laid.lines, without=without)
+    edges = find_headers_footers(number, own, others, page_count=laid.page_count)
+    return compose(laid.glyphs, laid.lines, edges=edges)
 
 
 def _is_slide(laid: _LaidOut, prose: Prose) -> bool:
@@ -241,17 +243,18 @@ def _identity(path: Path, ocr: OcrLookup | None) -> Identity:
 def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
     head = answer.head
-    codes, styles, geometry = answer.blobs
+    codes, styles, geometry, angles = answer.blobs
     glyphs = Glyphs(
         width=head["width"],
         height=head["height"],
         codes=array("I", codes),
         styles=array("B", styles),
         geometry=array("f", geometry),
+        angles=array("f", angles),
     )
     ocr = identity[3](number) if identity[3] else None
-    if ocr and (ocr.is_readable or not codes):
-        glyphs = ocr.glyphs(glyphs.width, glyphs.height)
+    is_ocr = ocr and (ocr.is_readable or not codes)
+    glyphs = ocr.glyphs(glyphs.width, glyphs.height) if ocr and is_ocr else clean(glyphs)
     if head["notes"]:
         glyphs = add_notes(glyphs, head["notes"])
     return _LaidOut(

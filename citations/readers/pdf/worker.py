@@ -8,9 +8,9 @@ import io
 import json
 import logging
 import math
-from array import array
 from collections import OrderedDict
-from contextlib import closing, suppress
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,23 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from citations.readers import child_loop
+from citations.readers.pdf.page_characters import characters, display_matrix
+from citations.readers.pdf.stand_in_font import use_stand_in
 
 MEMORY = 3 * 512 * 1024**2  # bytes of address space
 IDLE = 600  # seconds
 OPEN_DOCUMENTS = 3
 PAGES_AN_OPENING = 250  # PDFium keeps what it has parsed until a document is closed
-MAX_CHARACTERS = 200_000  # of a page
 MAX_OBJECTS, FEW_PATHS = 10_000, 20
 MAX_PIXELS = 24_000_000  # of an image
 MAX_ENTRIES = 5_000  # of an outline
 MAX_TITLE = 500  # characters
 MAX_NOTES, MAX_STRING = 500, 200_000  # annotations of a page, bytes of a text of one
 QUALITY = 88  # of WebP images
-FARTHEST = 1e6  # points
+FARTHEST = 1e6  # points, of a page
+FIELD = 16  # a bit of a character's style
 LETTER = (0, 0, 612, 792)  # points: the box of a page that has none
-NOWHERE = (-1.0,) * 6 + (1.0,)  # beside the page
 Note = tuple[str, float, float, float, float]  # and where: left, top, right, bottom
-# Bits of a character's style; the next two count the quarter turns of its direction.
-GENERATED, BOLD, FIELD = 1, 2, 16
-UNKNOWN = 0xFFFD  # a glyph without a code point
-HIGH, LOW = 0xD800 >> 10, 0xDC00 >> 10  # the halves of a letter beyond U+FFFF
 SHOWN = pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET  # kinds that are drawn as they say
 UNSAID = pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP  # kinds without words of their own
 
@@ -92,6 +89,8 @@ def _answer(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
 
 
 def _opened(path: str) -> pypdfium2.PdfDocument:
+    # PDFium may fail without saying why, and then still tells the error before.
+    pdfium.FPDF_LoadMemDocument(b"", 0, None)
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -135,11 +134,15 @@ def _outline(document: pypdfium2.PdfDocument) -> list[tuple[int, str, int]]:
 # A page's characters
 
 
+_stand_in = cache(use_stand_in)  # an image shows rather nothing than squares
+
+
 def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
-    """Return arrays of code points, of styles, and of the geometry (see ``Glyphs``).
+    """Return arrays of code points, of styles, of the geometry, and of angles (see ``Glyphs``).
 
     Form values and typed text are read where they stand, other notes after all else.
     """
+    _stand_in()
     document = documents.find(request["path"])
     page = _page(document, request["number"])
     kinds, notes = _annotations(page)
@@ -152,12 +155,12 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     is_annotated = not kinds.issubset(UNSAID)
     try:
         header["width"], header["height"] = page.get_size()
-        arrays = _characters(page)
+        arrays = characters(page)
         if is_annotated:
             _reduce_to_annotations(page)
             page.close()
             page = _page(document, request["number"])
-            for values, more in zip(arrays, _characters(page, FIELD), strict=True):
+            for values, more in zip(arrays, characters(page, FIELD), strict=True):
                 values.extend(more)
     finally:
         page.close()
@@ -180,7 +183,7 @@ def _annotations(page: pypdfium2.PdfPage) -> tuple[set[int], list[Note]]:
     """Return the kinds of a page's annotations, and what they say that the page does not show."""
     kinds: set[int] = set()
     notes: list[Note] = []
-    a, b, c, d, e, f = _display_matrix(page)
+    a, b, c, d, e, f = display_matrix(page)
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_NOTES)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         kinds.add(kind := pdfium.FPDFAnnot_GetSubtype(annotation))
@@ -237,95 +240,6 @@ def _label(document: pypdfium2.PdfDocument, number: int) -> str:
         return str(document.get_page_label(number - 1))[:40]
     except (pypdfium2.PdfiumError, UnicodeDecodeError):
         return ""
-
-
-def _characters(page: pypdfium2.PdfPage, mark: int = 0) -> "list[array[Any]]":
-    """Return the characters of a page; ``mark`` is a bit of the style of all."""
-    codes, styles, geometry = array("I"), array("B"), array("f")
-    a, b, c, d, e, f = _display_matrix(page)
-    left, right, bottom, top, x, y = (ctypes.c_double() for _ in range(6))
-    with closing(page.get_textpage()) as text:
-        raw = text.raw
-        finder = CharacterStyles(raw, (a, b, c, d))
-        for index in range(min(text.count_chars(), MAX_CHARACTERS)):
-            pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
-            pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
-            x1, y1 = a * left.value + c * bottom.value + e, b * left.value + d * bottom.value + f
-            x2, y2 = a * right.value + c * top.value + e, b * right.value + d * top.value + f
-            code = _code_point(pdfium.FPDFText_GetUnicode(raw, index))
-            if code >> 10 == LOW and codes and codes[-1] >> 10 == HIGH:
-                codes[-1] = 0x10000 + ((codes[-1] & 0x3FF) << 10 | code & 0x3FF)
-                continue  # one letter in UTF-16, and one place
-            codes.append(code)
-            style, size = finder.of(index)
-            styles.append(style | mark)
-            origin = a * x.value + c * y.value + e, b * x.value + d * y.value + f
-            numbers = (min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2), *origin, size)
-            # False for NaN, too.
-            geometry.extend(numbers if -FARTHEST < sum(numbers) < FARTHEST else NOWHERE)
-    return [codes, styles, geometry]
-
-
-def _code_point(code: int) -> int:
-    """Return the letter of PDFium's code, which is sometimes that of a map in UTF-8."""
-    if code <= 0x10FFFF:
-        return code or UNKNOWN
-    letter = code.to_bytes(4, "big").lstrip(b"\0").decode("utf-8", "replace")
-    return ord(letter) if len(letter) == 1 else UNKNOWN
-
-
-class CharacterStyles:
-    """Finds the style and the size in points of characters, the same for all of a text object."""
-
-    def __init__(self, text: Any, turn: tuple[float, float, float, float]) -> None:
-        self._text, self._turn = text, turn
-        self._object: int | None = None
-        self._last = (0, 0.0)
-        self._matrix = pdfium.FS_MATRIX()
-        self._name = ctypes.create_string_buffer(128)
-
-    def of(self, index: int) -> tuple[int, float]:
-        if pdfium.FPDFText_IsGenerated(self._text, index) == 1:
-            return self._last[0] | GENERATED, self._last[1]
-        pointer = pdfium.FPDFText_GetTextObject(self._text, index)
-        address = ctypes.c_void_p.from_buffer(pointer).value
-        if address is None or address != self._object:
-            self._object, self._last = address, self._measured(index)
-        return self._last
-
-    def _measured(self, index: int) -> tuple[int, float]:
-        matrix, (a, b, c, d) = self._matrix, self._turn
-        pdfium.FPDFText_GetMatrix(self._text, index, matrix)
-        size = pdfium.FPDFText_GetFontSize(self._text, index) * math.hypot(matrix.c, matrix.d)
-        across, down = a * matrix.a + c * matrix.b, b * matrix.a + d * matrix.b
-        quarter = round(math.atan2(down, across) / (math.pi / 2)) % 4
-        return (BOLD if self._is_bold(index) else 0) | quarter << 2, min(abs(size), 10_000.0)
-
-    def _is_bold(self, index: int) -> bool:
-        pdfium.FPDFText_GetFontInfo(self._text, index, self._name, len(self._name), ctypes.c_int())
-        name = self._name.value.lower()
-        # PDFium guesses the weight from the width of the stems.
-        return b"bold" in name or b"black" in name
-
-
-def _display_matrix(page: pypdfium2.PdfPage) -> tuple[float, float, float, float, float, float]:
-    """Return (a, b, c, d, e, f) with displayed x = a·x + c·y + e and y = b·x + d·y + f.
-
-    In points from the upper left corner of the displayed page, its rotation and boxes applied.
-    """
-    width, height = page.get_size()
-    side = 10_000
-    corners = []
-    x, y = ctypes.c_double(), ctypes.c_double()
-    for across, down in ((0, 0), (side, 0), (0, side)):
-        pdfium.FPDF_DeviceToPage(page, 0, 0, side, side, 0, across, down, x, y)
-        corners.append((x.value, y.value))
-    (x0, y0), (x1, y1), (x2, y2) = corners
-    # page = origin + (p, q) · across + (r, s) · down
-    p, q, r, s = (x1 - x0) / width, (y1 - y0) / width, (x2 - x0) / height, (y2 - y0) / height
-    scale = p * s - r * q
-    a, c, b, d = s / scale, -r / scale, -q / scale, p / scale
-    return a, b, c, d, -(a * x0 + c * y0), -(b * x0 + d * y0)
 
 
 # A page's image

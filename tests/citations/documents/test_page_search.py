@@ -4,7 +4,8 @@ import pytest
 
 from citations.documents import page_search
 from citations.documents.page_search import Closeness, MatchPlace, PageMatches
-from citations.models import Source
+from citations.documents.pages import show_page, span_of_page
+from citations.models import Page, Source
 from tests.makers import make_paper
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
@@ -149,3 +150,16 @@ def test_from_where_no_match_is_those_before_and_after_are_next(
     assert matches.next(MatchPlace(3, 0)) is None
     assert matches.next(MatchPlace(2, 0)) == MatchPlace(2, 1)
     assert matches.previous(MatchPlace(1, 0)) is None
+
+
+def test_headers_and_footers_are_found_on_their_pages_and_are_no_part_of_the_source(
+    scope: Scope, paper: Source
+) -> None:
+    page = Page.objects.get(document=paper.pk, number=2)
+    page.text += "\n\nThe Hiker’s Almanac\n\n2"
+    page.save()
+    assert pages_with(scope, paper, "hiker’s almanac") == [2]
+    first, last = span_of_page(paper, 2)
+    assert last - first == len(SECOND)
+    view = show_page(scope, paper.uuid, 2, quote=(first, last + 40))
+    assert view.quote == ((0, len(SECOND)),)

@@ -1,18 +1,24 @@
 """Pages of documents: what is marked on them, and what is found on them."""
 
 import hashlib
+import re
 from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from citations.documents import page_search, pages
+from citations.documents import storage as document_storage
 from citations.errors import DocumentNotFound, PageNotFound, SourceNotFound
 from citations.models import Citation, Document, LectureSession, Page, Source, Window
 from citations.quotes import source_texts
+from citations.readers import source_blocks
 from citations.readers.page import Paragraph, ReadPage
 from citations.text.occurrences import SearchTerm
+from tests.citations.readers.pdf.papers import book
 from tests.makers import make_paper, make_source, make_video
 from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
@@ -204,3 +210,19 @@ def test_a_citation_is_known_only_to_members_and_only_of_its_own_source(
     assert pages.find_quote_span(NOTHING, paper.uuid, citation.uuid) is None
     assert pages.find_quote_span(scope, other.uuid, citation.uuid) is None
     assert pages.find_quote_span(scope, paper.uuid, uuid4()) is None
+
+
+def test_a_sentence_goes_on_overleaf_past_the_footer_that_search_finds(
+    collection: Collection, scope: Scope, tmp_path: Path
+) -> None:
+    path = book(tmp_path / "a.pdf", 4)
+    source = document_storage.add(collection, BytesIO(path.read_bytes()), name="a.pdf").source
+    document_storage.extract(source)
+    text = source_texts.from_blocks(source_blocks.read(source)).text
+    assert "Page 2 speaks for itself." in text
+    assert not re.search(r"\n\n\n|\s[2-4]\n", text)
+    third = Page.objects.get(document=source.pk, number=3)
+    assert third.text.endswith("\n\n3")
+    assert text[third.start : third.end] == third.text[: third.length]
+    hits = page_search.find_pages(scope, source.uuid, "chapter 1 on matters of kind").hits
+    assert [hit.number for hit in hits] == [1, 2, 3, 4]

@@ -32,7 +32,7 @@ def headers_of(
 
 
 def slides(path: Path, *texts: Sequence[str], foot: str = "") -> list[str]:
-    """Write slides with a title and points, and return their texts."""
+    """Write slides with a title and points, and return the texts of their paragraphs."""
 
     def slide(text: Sequence[str]) -> Draw:
         def draw(canvas: object) -> None:
@@ -47,7 +47,8 @@ def slides(path: Path, *texts: Sequence[str], foot: str = "") -> list[str]:
         return draw
 
     paper(path, [slide(text) for text in texts], size=LANDSCAPE)
-    return [read.text for read in reader.read(path, most_pages=20)]
+    pages = reader.read(path, most_pages=20)
+    return [page.text[: page.blocks[-1].last] for page in pages]
 
 
 def test_a_row_that_an_earlier_page_has_is_a_header_and_stays_on_the_first() -> None:

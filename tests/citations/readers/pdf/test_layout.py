@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.readers.pdf.glyph_repair import LIGATURES
-from citations.readers.pdf.layout import Glyphs, lay_out
+from citations.readers.pdf.layout import lay_out
 from citations.readers.pdf.paragraphs import Prose, compose
+from citations.readers.pdf.runs import Glyphs
 
 Set = tuple[str, float, float, float, int]  # text, left, baseline, size, style
 

@@ -120,13 +120,16 @@ def test_what_stands_beside_the_sheet_is_not_read(tmp_path: Path) -> None:
 # Running heads, headings, labels
 
 
-def test_running_heads_and_page_numbers_are_left_out(tmp_path: Path) -> None:
+def test_running_heads_and_page_numbers_are_in_no_paragraph_but_behind_all(tmp_path: Path) -> None:
     pages = read(papers.book(tmp_path / "a.pdf", 12))
-    heads = [page.number for page in pages if page.text.startswith("Chapter")]
+    texts = [" ".join(paragraphs(page)) for page in pages]
+    heads = [number for number, text in enumerate(texts, 1) if text.startswith("Chapter")]
     assert heads == [1, 7]  # where they are new
-    assert all(page.text.count("On matters") == 2 * (page.number in heads) for page in pages)
-    assert not any(page.text.endswith(str(page.number)) for page in pages)
-    assert all(f"Page {page.number} speaks for itself." in page.text for page in pages)
+    for number, (page, text) in enumerate(zip(pages, texts, strict=True), 1):
+        assert text.count("On matters") == 2 * (number in heads)
+        assert not text.endswith(f" {number}")
+        assert page.text.endswith(f"\n\n{number}")
+        assert page.text.count("On matters") == (2 if number in heads else 1)
 
 
 def test_the_first_line_of_a_page_stays_when_its_neighbours_begin_otherwise(tmp_path: Path) -> None:

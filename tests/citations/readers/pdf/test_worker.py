@@ -3,8 +3,12 @@
 import zlib
 from pathlib import Path
 
+import pytest
+
+from citations.errors import DocumentBroken, DocumentEncrypted
 from citations.readers.pdf import reader
 from tests.citations.readers.pdf.bombs import page
+from tests.citations.readers.pdf.papers import paper, write
 from transcripts.text.tokenizer import matched_spans, tokenize
 
 ITALIC = str.maketrans("forcem", "𝑓𝑜𝑟𝑐𝑒𝑚")
@@ -45,3 +49,18 @@ def test_letters_beyond_the_basic_plane_are_read_and_found_by_plain_ones(tmp_pat
 def test_an_emoji_is_one_letter(tmp_path: Path) -> None:
     (read,) = reader.read(written(tmp_path / "a.pdf", "Rain ! again", {0x21: "🌧"}), most_pages=1)
     assert read.text == "Rain 🌧 again"
+
+
+def test_a_file_that_fails_without_a_reason_is_not_taken_for_locked_as_the_one_before(
+    tmp_path: Path,
+) -> None:
+    locked = paper(tmp_path / "locked.pdf", [lambda canvas: write(canvas, "x")], password="secret")
+    with pytest.raises(DocumentEncrypted):
+        reader.describe(locked)
+    odd = tmp_path / "odd.pdf"
+    table = b"<</Type/XRef/Size 2/W[1 1 1]/Root 1 0 R/Filter/UnknownDecode/Length 3>>"
+    odd.write_bytes(
+        b"%PDF-2.0\n1 0 obj\n" + table + b"\nstream\nabc\nendstream\nendobj\nstartxref\n9\n%%EOF\n"
+    )
+    with pytest.raises(DocumentBroken):
+        reader.describe(odd)

@@ -1,0 +1,88 @@
+"""Characters are joined to runs: at any angle, and not across gutters."""
+
+import textwrap
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from citations.readers.pdf import reader
+from tests.citations.readers.pdf.papers import Draw, paper
+
+TEXT = (
+    "The water for green tea should be warm and never boil, as the leaves turn bitter in it. "
+    "Whoever has no thermometer lets the kettle stand open for as long as a short song takes. "
+)
+
+
+def text_of(path: Path, *, write: Draw) -> str:
+    [page] = reader.read(paper(path, [write]), most_pages=1)
+    return page.text
+
+
+@pytest.mark.parametrize("degrees", [-60, -45, 20, 45, 120])
+def test_words_on_a_slope_are_read_whole(tmp_path: Path, degrees: int) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 760, "A level line.")
+        for place, label in enumerate(("January 2021", "February 2021", "March 2021")):
+            canvas.saveState()
+            canvas.translate(200 + 40 * place, 400)
+            canvas.rotate(degrees)
+            canvas.drawString(0, 0, label)
+            canvas.restoreState()
+
+    text = text_of(tmp_path / "a.pdf", write=draw)
+    assert text.startswith("A level line.")
+    assert all(label in text for label in ("January 2021", "February 2021", "March 2021"))
+
+
+def test_a_quote_on_a_slope_is_marked_letter_by_letter(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.translate(200, 400)
+        canvas.rotate(45)
+        canvas.drawString(0, 0, "February")
+
+    path = paper(tmp_path / "a.pdf", [draw])
+    [box] = reader.boxes(path, 1, 0, 2)
+    assert 0 < box.width < 0.05
+    assert 0 < box.height < 0.05
+
+
+@pytest.mark.parametrize("gutter", [8, 12, 20])
+@pytest.mark.parametrize("columns", [2, 3])
+@pytest.mark.parametrize("by_row", [True, False])
+def test_columns_are_read_one_after_the_other_however_narrow_the_gutter(
+    tmp_path: Path, gutter: int, columns: int, by_row: bool
+) -> None:
+    width = (480 - gutter * (columns - 1)) / columns
+    parts = [
+        textwrap.wrap(f"Part{number}start {TEXT * 4} Part{number}end", int(width / 4.6))
+        for number in range(columns)
+    ]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 18)
+        canvas.drawString(60, 760, "On tea, across all of the columns of the page")
+        canvas.setFont("Courier", 7.6)  # letters of 4.56 points
+        rows = [*zip_longest(*parts, fillvalue="")]
+        places = [(column, row) for column in range(columns) for row in range(len(rows))]
+        for column, row in sorted(places, key=lambda at: at[::-1]) if by_row else places:
+            canvas.drawString(60 + column * (width + gutter), 730 - 10 * row, rows[row][column])
+
+    text = text_of(tmp_path / "a.pdf", write=draw)
+    ends = [f"Part{number}{end}" for number in range(columns) for end in ("start", "end")]
+    found = sorted((text.find(end), end) for end in ends)
+    assert [end for _, end in found] == ends
+
+
+def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
+    rows = [(f"Tea number {row}", f"{70 + row} degrees") for row in range(8)]
+
+    def draw(canvas: Canvas) -> None:
+        for place, cells in enumerate(rows):
+            for column, cell in enumerate(cells):
+                canvas.drawString(72 + 90 * column, 700 - 14 * place, cell)
+
+    text = text_of(tmp_path / "a.pdf", write=draw)
+    assert all(" ".join(row) in " ".join(text.split()) for row in rows)
