@@ -10,6 +10,7 @@ from citations.models.answers import (
 )
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState
 from citations.models.chosen_models import ChosenModel
+from citations.models.chunks import LOCATION, Chunk, indexed_text
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, OcrResult, Page
@@ -42,14 +43,11 @@ from citations.models.readers import (
 )
 from citations.models.shared_links import SharedClip, SharedClipPart, SharedLink, SharedLinkQuerySet
 from citations.models.sources import (
-    LOCATION,
     UNFINISHED,
-    Chunk,
     Chunking,
     Source,
     SourceQuerySet,
     State,
-    indexed_text,
     path_to,
     visible_sources_sql,
 )

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from citations.models.answers import Answer
+from citations.models.chunks import Chunk, LocatedRow
 from citations.models.lectures import LectureSession, Window
-from citations.models.sources import Chunk, LocatedRow, Source
+from citations.models.sources import Source
 from transcripts.core.scope import Scope
 from transcripts.core.site_path import site_path
 

@@ -10,7 +10,8 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from citations.models.sources import Chunk, Source
+from citations.models.chunks import Chunk
+from citations.models.sources import Source
 from transcripts.core import locks
 from transcripts.core.locks import Lock
 from transcripts.core.work.models import QueuedWork, QueuedWorkQuerySet

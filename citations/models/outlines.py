@@ -10,8 +10,9 @@ from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
+from citations.models.chunks import LocatedRow
 from citations.models.indexes import EmbeddingSpace
-from citations.models.sources import LocatedRow, Source
+from citations.models.sources import Source
 from citations.text.sentences import ends_with_stop
 from transcripts.core import clock
 from transcripts.core.errors import KnowledgeBaseError

@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils.translation import gettext_lazy as _
 
-from citations.models.sources import LocatedRow, Source
+from citations.models.chunks import LocatedRow
+from citations.models.sources import Source
 from citations.text.speakers import label_length
 from transcripts.core.scope import Scope
 from transcripts.models import Deletable, Video
