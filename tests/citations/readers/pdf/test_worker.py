@@ -5,7 +5,8 @@ from pathlib import Path
 
 from citations.readers.pdf import reader
 from tests.citations.readers.pdf.bombs import page
-from transcripts.text.tokenizer import matched_spans, tokenize
+from transcripts.text.terms import matched_spans
+from transcripts.text.tokenizer import tokenize
 
 ITALIC = str.maketrans("forcem", "𝑓𝑜𝑟𝑐𝑒𝑚")
 TABLE = (
