@@ -26,12 +26,12 @@ from citations.evaluation.metrics import Scores, mean, score
 from citations.evaluation.questions import RelevanceJudge
 from citations.evaluation.search_quality import Approach
 from citations.lexical import merging
-from citations.lexical.postings import term_of, terms_of
 from citations.models import Chunk
 from citations.providers.embedding import LOCAL
 from citations.search import relevance
 from citations.search.judge import Relevance
 from transcripts.text.stemming import stemmed_as
+from transcripts.text.terms import term_of, terms_of
 from transcripts.text.tokenizer import tokenize
 
 WITHIN: Final = 0.01  # nDCG@10

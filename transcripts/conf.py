@@ -21,6 +21,11 @@ def bm25() -> Parameters:
     return Parameters(k1=settings.BM25_K1, b=settings.BM25_B)
 
 
+def finds_word_forms() -> bool:
+    """Return whether a search within one transcript finds other forms of a word."""
+    return bool(settings.TRANSCRIPT_WORD_FORMS)
+
+
 def youtube_options(*, allow_translated: bool = False) -> Options:
     return Options(
         languages=tuple(settings.TRANSCRIPT_LANGUAGES),

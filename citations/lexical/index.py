@@ -9,22 +9,27 @@ between a deletion and the merge that sweeps it.
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import F
 
 from citations.errors import SourceNotFound
-from citations.lexical import merging, scoring, snapshot
-from citations.lexical.postings import Words, terms_of
+from citations.lexical import compounds, merging, scoring, snapshot
+from citations.lexical.postings import Words
 from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter, segments
+from citations.lexical.snapshot import Snapshot, Terms
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
 from transcripts import conf
+from transcripts.text.bm25 import QueryWord
+from transcripts.text.forms import query_words
 from transcripts.text.stemming import stem
-from transcripts.text.tokenizer import TOKENIZER_VERSION, query_counts
+from transcripts.text.terms import terms_of, worth_in_any
+from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -90,14 +95,15 @@ def find(query: Query, *, limit: int, resolved: ResolvedFilter) -> LexicalHits:
     excluded words. The statistics are those of ``resolved.readable``, whatever the filter.
     Positions are of one moment: a source that is replaced later has others.
     """
-    counts, terms = query_counts(query.words), _term_filter(query)
-    if limit <= 0 or not counts or resolved.is_empty:
+    words, terms = query_words(query.words), _term_filter(query)
+    needed = [*words, *_phrase_words(query)]
+    if limit <= 0 or not words or resolved.is_empty:
         return LexicalHits([], ())
-    words = {*counts, *terms.required, *terms.excluded}
+    excluded = {word: dict.fromkeys(terms_of(word), 1.0) for word in terms.excluded}
     for _ in range(_ATTEMPTS):
-        state = snapshot.read({word: terms_of(word) for word in words}, resolved)
+        state = _read(needed, resolved, excluded)
         if not query.phrases and not query.excluded:
-            ranking = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
+            ranking = scoring.rank(state, words, limit=limit, terms=terms, by=conf.bm25())
             return LexicalHits([ChunkScore(*hit) for hit in ranking.hits], ranking.unknown)
         verified, is_gone = _search_verified(query, state, terms, limit)
         if not is_gone:
@@ -113,9 +119,9 @@ def explain(
     Added in this order, it is exactly the score of ``search``. Positions without a chunk or a word,
     and those that may not be read, are missing.
     """
-    counts = query_counts(query.words)
-    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
-    explained = scoring.explain(state, counts, places, by=conf.bm25())
+    words = query_words(query.words)
+    state = _read(words, resolved)
+    explained = scoring.explain(state, words, places, by=conf.bm25())
     rows = Chunk.objects.filter(position__in=explained).order_by()
     languages = dict(rows.values_list("position", "source__language"))
     return {
@@ -127,12 +133,25 @@ def explain(
 
 
 def word_table(
-    words: str, positions: Sequence[int], *, resolved: ResolvedFilter
+    words: Sequence[QueryWord], positions: Sequence[int], *, resolved: ResolvedFilter
 ) -> scoring.WordTable:
     """Describe the chunks at ascending positions by the words of a query."""
-    counts = query_counts(words)
-    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
-    return scoring.table(state, counts, positions, by=conf.bm25())
+    state = _read(words, resolved)
+    return scoring.table(state, words, positions, by=conf.bm25())
+
+
+def _read(
+    words: Sequence[QueryWord], resolved: ResolvedFilter, others: Terms = MappingProxyType({})
+) -> Snapshot:
+    """Read what a search for words needs, their forms and the compounds with them, too."""
+    terms = {**others, **{word.text: worth_in_any(word) for word in words}}
+    state = snapshot.read(terms, resolved)
+    within = compounds.find(words, state)
+    if not within:
+        return state
+    return snapshot.read(
+        terms | {word: {**own, **terms[word]} for word, own in within.items()}, resolved
+    )
 
 
 def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, dict[str, float]]:
@@ -141,7 +160,9 @@ def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, d
     """
     if not words:
         return {}
-    terms = {pk: {word: terms_of(word) for word in own} for pk, own in words.items()}
+    terms = {
+        pk: {word: dict.fromkeys(terms_of(word), 1.0) for word in own} for pk, own in words.items()
+    }
     every = {word: own for each in terms.values() for word, own in each.items()}
     resolved = ResolvedFilter(
         sources=None, chunks=1, readable=frozenset(words), narrows_sources=False
@@ -193,32 +214,40 @@ def _term_filter(query: Query) -> TermFilter:
     word that -rain excludes cannot be excluded by it; one with it may have another form, "rains",
     and must be read. -"rain dance" says nothing of its words, which may occur apart.
     """
-    excluded = [
-        words for phrase in query.excluded if len(words := [*query_counts(phrase).items()]) == 1
-    ]
+    excluded = [words for phrase in query.excluded if len(words := query_words(phrase)) == 1]
     return TermFilter(
-        required=tuple({word: None for phrase in query.phrases for word in query_counts(phrase)}),
-        excluded=tuple(word for [(word, repetitions)] in excluded if repetitions == 1),
+        required=tuple(dict.fromkeys(word.text for word in _phrase_words(query))),
+        excluded=tuple(word.text for [word] in excluded if word.repetitions == 1),
     )
 
 
+def _phrase_words(query: Query) -> list[QueryWord]:
+    """Return the words without which a chunk cannot have the phrases: “c++” if it has no others."""
+    phrases = map(query_words, query.phrases)
+    return [
+        word
+        for words in phrases
+        for word in [word for word in words if word.beyond is None] or words
+    ]
+
+
 def _search_verified(
-    query: Query, state: snapshot.Snapshot, terms: TermFilter, limit: int
+    query: Query, state: Snapshot, terms: TermFilter, limit: int
 ) -> tuple[LexicalHits, bool]:
     """Search, and compare the hits with their text, as the index knows stems and no order of words.
 
     Also return whether a chunk was deleted meanwhile.
     """
-    counts, needed = query_counts(query.words), replace(terms, excluded=())
+    words, needed = query_words(query.words), replace(terms, excluded=())
     by = conf.bm25()
     for breadth in (8 * limit, max(limit, MAX_VERIFIED)):
-        hits, unknown = scoring.rank(state, counts, limit=breadth, terms=needed, by=by)
+        hits, unknown = scoring.rank(state, words, limit=breadth, terms=needed, by=by)
         verified, is_gone = _verified(query, hits, limit)
         if len(verified) == limit or len(hits) < breadth:
             return LexicalHits(verified, unknown), is_gone
     if not terms.excluded:
         return LexicalHits(verified, unknown), is_gone
-    hits, _ = scoring.rank(state, counts, limit=breadth, terms=terms, by=by)
+    hits, _ = scoring.rank(state, words, limit=breadth, terms=terms, by=by)
     others, more_gone = _verified(query, hits, limit)
     best = sorted({*verified, *others}, key=lambda hit: (-hit.score, hit.position))
     return LexicalHits(best[:limit], unknown), is_gone or more_gone

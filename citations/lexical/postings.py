@@ -1,9 +1,6 @@
 """Postings: where terms occur, in a source or a pack, as arrays and as bytes. Pure.
 
-A word that its source's language has a stemmer for is stored as a term of its stem with that
-language, "network/en"; any other word as it is. So a chunk has a word of a query exactly if the
-stemmer of its language makes the same of both, one chunk has a word as one term only, and what a
-stemmer does to the words of one language cannot match those of another.
+Terms are those of ``transcripts.text.terms``.
 
 Bytes are little-endian. Frequencies and lengths take as few bytes as the greatest needs, because
 hostile texts may repeat a word without limit.
@@ -11,42 +8,22 @@ hostile texts may repeat a word without limit.
 
 import struct
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from hashlib import sha256
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
-from transcripts.text.tokenizer import is_unspaced, tokenize, units
+from transcripts.text.stemming import stemmed_as
+from transcripts.text.terms import counted
 
 PACK = 1 << 16  # positions of a pack
-MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
 Whole = NDArray[np.unsignedinteger[Any]]
 Runs = NDArray[np.int64]  # consecutive positions [first, end) in each row, ascending
-
-
-@lru_cache(maxsize=1 << 14)
-def term_of(word: str, code: str) -> str:
-    """Return the term of a word in a source of the language of a stemmer ("": of none), or a prefix
-    and a digest where it is very long.
-    """
-    stem = stem_by(code, word)
-    term = f"{stem}/{code}" if stem else word  # no word contains "/" or "…"
-    if len(term) <= MAX_TERM:
-        return term
-    return f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
-
-
-@lru_cache(maxsize=1 << 14)
-def terms_of(word: str) -> tuple[str, ...]:
-    """Return every term of a word, whatever the language of its source."""
-    return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
 
 
 def narrowest(values: NDArray[Any]) -> Whole:
@@ -118,14 +95,16 @@ class Postings:
         return np.asarray(own[indexes] * (owned[indexes] == slots))
 
 
-def joined(parts: Sequence[Postings]) -> Postings:
-    """Join postings that have no slot in common."""
-    if len(parts) == 1:
-        return parts[0]
-    pairs = [part.pairs() for part in parts]
+def joined(parts: Sequence[tuple[Postings, float]]) -> Postings:
+    """Join postings, of which each occurrence counts what stands beside them."""
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    pairs = [(slots, counts * worth) for part, worth in parts for slots, counts in [part.pairs()]]
     slots, frequencies = map(np.concatenate, zip(*pairs, strict=True))
     order = np.argsort(slots, kind="stable")
-    return Postings(slots[order], frequencies[order])
+    slots, frequencies = slots[order], frequencies[order]
+    firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
+    return Postings(slots[firsts], np.add.reduceat(frequencies, firsts))
 
 
 # Blocks
@@ -190,9 +169,8 @@ def skyline(frequencies: Whole, lengths: Whole) -> bytes:
 class Words:
     """The words of one source's chunks.
 
-    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. Each single character of
-    an unspaced script is a term, as in ``transcripts.text.bm25``, but adds nothing to a chunk's
-    length. So queries for it need no search among all pairs of characters.
+    Terms are sorted; term i owns the postings ``starts[i]:starts[i + 1]``. Forms and the single
+    characters of unspaced scripts are terms, too, but add nothing to a chunk's length.
     """
 
     terms: list[str]
@@ -207,11 +185,8 @@ class Words:
         lengths, code = array("I"), stemmed_as(language)
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
-            tokens = tokenize(text)
-            lengths.append(len(tokens))
-            frequencies: defaultdict[str, int] = defaultdict(int)
-            for word, frequency in _counted(tokens, plain=text.isascii()).items():
-                frequencies[term_of(word, code)] += frequency
+            frequencies, length = counted(text, code)
+            lengths.append(length)
             for term, frequency in frequencies.items():
                 postings[term].extend((slot, frequency))
         terms = sorted(postings)
@@ -276,21 +251,3 @@ class Words:
 
 _MAGIC = b"KBL1"
 _HEADER = struct.Struct("<4sBBBIIII")
-
-
-def _counted(tokens: Sequence[str], *, plain: bool) -> Mapping[str, int]:
-    """Count a chunk's terms.
-
-    A character of an unspaced script counts as often as it starts or ends pairs, whichever is more.
-    """
-    counts = Counter(tokens)
-    if plain:
-        return counts
-    heads: Counter[str] = Counter()
-    tails: Counter[str] = Counter()
-    for term in counts:
-        if is_unspaced(term):
-            head, *_, tail = units(term) * 2
-            heads[head] += counts[term]
-            tails[tail] += counts[term]
-    return {**counts, **(heads | tails)}

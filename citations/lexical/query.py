@@ -7,8 +7,15 @@ from typing import Final
 
 from citations.text.passage_text import PassageText
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
+from transcripts.text.forms import names, query_words
 from transcripts.text.tokenizer import MAX_QUERY_WORDS, is_lone, is_unspaced, tokenize, units
 
+NOT_NOTE: Final = (
+    "“NOT” was searched for as a word. To leave a word out, write a hyphen before it: -word."
+)
+MINUS_NOTE: Final = (
+    'A hyphen before a number is a minus. To leave a number out, put it in quotation marks: -"40".'
+)
 MIN_VERBATIM: Final = 4  # words; fewer are in a passage by chance
 
 
@@ -22,23 +29,38 @@ class Query:
     excluded: tuple[str, ...] = ()
 
     @property
+    def has_words(self) -> bool:
+        """Whether there is a letter or digit to search for, not signs alone."""
+        return any(mark.isalnum() for mark in self.words)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What looks like an exclusion and is none."""
+        is_not = _NOT.search(self.text) is not None and not self.text.isupper()
+        return (NOT_NOTE,) * is_not + (MINUS_NOTE,) * bool(_MINUS.search(self.text))
+
+    @property
     def is_empty(self) -> bool:
-        """Whether no letter or digit is left to search for."""
-        return not any(mark.isalnum() for mark in self.words)
+        """Whether no word or sign is left to search for."""
+        return not query_words(self.words)
 
     def admits(self, text: str) -> bool:
         """Tell whether a text holds every phrase, word for word, and nothing that is excluded.
 
         Words are those of ``tokenize`` with single letters and digits: "vitamin C" is not vitamin
-        D. Case is ignored.
+        D. Case is ignored, the signs of names are not: "C++" is not C#.
         """
         if not self.phrases and not self.excluded:
             return True
         tokens = tokenize(text, shortest=1)
         joined = _joined(tokens)
-        if not all(_occurs(phrase, tokens, joined) for phrase in self.phrases):
-            return False
-        return not any(_occurs(phrase, tokens, joined) for phrase in self.excluded)
+        every = (*self.phrases, *self.excluded)
+        signs = _signs(text) if any(map(_signs, every)) else frozenset()
+
+        def occurs(phrase: str) -> bool:
+            return _signs(phrase) <= signs and _occurs(phrase, tokens, joined)
+
+        return all(map(occurs, self.phrases)) and not any(map(occurs, self.excluded))
 
     def is_verbatim_in(self, passage: PassageText) -> bool:
         """Tell whether an admitted passage holds the query itself: its phrases, or all its words in
@@ -57,11 +79,12 @@ def parse(text: str) -> Query:
 
     - "a phrase", “a phrase”, „a phrase“, «a phrase»: these words in this order. Unpaired quotation
       marks and those within a word (3.5") are ignored.
-    - -word, -"a phrase": must not occur. The hyphen follows a blank and directly precedes a letter
-      or quotation mark: "state-of-the-art", "C - D", "--help" and "-40" exclude nothing, -"40"
-      does. "-state-of-the-art" excludes these words in this order.
+    - -word, -"a phrase": must not occur. The hyphen follows a blank and directly precedes a
+      letter, an emoji, the point of a name such as ".NET" or a quotation mark: "state-of-the-art",
+      "C - D", "--help" and "-40" exclude nothing, -"40" does. "-state-of-the-art" excludes these
+      words in this order.
 
-    What ``tokenize`` finds no word in, such as "C++", is neither a phrase nor excluded. At most
+    What has no word and no sign of a name is neither a phrase nor excluded. At most
     ``MAX_QUERY_WORDS`` phrases and exclusions count.
     """
     text = clean(text, MAX_QUERY_CHARACTERS)
@@ -77,7 +100,7 @@ def parse(text: str) -> Query:
         if not match["minus"]:
             ranked.append(f" {quoted} ")
         parts, phrase = excluded if match["minus"] else phrases, quoted or match["word"] or ""
-        if len(parts) < MAX_QUERY_WORDS and tokenize(phrase):
+        if len(parts) < MAX_QUERY_WORDS and query_words(phrase):
             parts[phrase] = None
     ranked.append(text[end:])
     return Query(
@@ -88,6 +111,8 @@ def parse(text: str) -> Query:
     )
 
 
+_NOT: Final = re.compile(r"\S\s+NOT\s+[\w\"“„«]")
+_MINUS: Final = re.compile(r"\S\s+[-−－]\d[\d.,]*(?!\S)")
 _QUOTES = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _QUOTED = r"""
     (?<!\w)
@@ -97,7 +122,7 @@ _QUOTED = r"""
 # and dots.
 _PARTS = re.compile(
     rf"""
-    (?P<minus>(?<!\S)[-−－](?=[^\W\d_]|["“„«]))?
+    (?P<minus>(?<!\S)[-−－](?=[^\W\d_]|["“„«]|\.\w|[^\w\s\x00-\x7f‐-―−]))?
     (?: {_QUOTED} | (?(minus)(?P<word>[^\s"“”„«»]+)|(?!)) )
     """,
     re.VERBOSE,
@@ -107,6 +132,13 @@ _PARTS = re.compile(
 @lru_cache(maxsize=1024)
 def _needle(phrase: str) -> tuple[str, ...]:
     return tuple(tokenize(phrase, shortest=1)[:MAX_QUERY_WORDS])
+
+
+@lru_cache(maxsize=1024)
+def _signs(text: str) -> frozenset[str]:
+    """Return the names with signs and the signs of a text, “c++” and “§”."""
+    signs = {name.signed or name.words[0] for name in names(text) if name.has_sign}
+    return frozenset(signs)
 
 
 @lru_cache(maxsize=1024)
@@ -121,6 +153,8 @@ def _joined(tokens: list[str] | tuple[str, ...]) -> str:
 
 def _occurs(phrase: str, tokens: list[str], joined: str) -> bool:
     needle = _needle(phrase)
+    if not needle:
+        return True  # signs alone
     if not any(is_lone(word) for word in needle):
         return _joined(needle) in joined
     starts = range(len(tokens) - len(needle) + 1)

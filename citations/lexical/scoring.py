@@ -7,8 +7,9 @@ words have raised (MaxScore: Turtle and Flood, "Query evaluation: strategies and
 1995). The rest is scored in double precision, term by term in the order of the query.
 """
 
+import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -20,7 +21,15 @@ from citations.lexical.postings import Postings
 from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
 from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
-from transcripts.text.bm25 import MIN_NORM, Parameters, idf, length_norm, score_formula
+from transcripts.text.bm25 import (
+    MIN_NORM,
+    Parameters,
+    QueryWord,
+    idf,
+    length_norm,
+    score_formula,
+    weights,
+)
 
 Floats = NDArray[np.float64]
 ApproximateScores = NDArray[np.float32]
@@ -31,7 +40,7 @@ _ROUNDING = 1e-6  # the relative error of a rough score is below this for each t
 
 
 class QueryTerm(NamedTuple):
-    """A word of the query, its repetitions, and its idf."""
+    """A word of the query, its repetitions, and its idf, or what that is above a general word's."""
 
     word: str
     repetitions: int
@@ -43,7 +52,7 @@ class QueryTerm(NamedTuple):
         """The score that no chunk quite reaches."""
         return self.repetitions * self.weight * (self.by.k1 + 1)
 
-    def score(self, frequency: int, norm: float) -> float:
+    def score(self, frequency: float, norm: float) -> float:
         return self.repetitions * score_formula(frequency, norm, self.weight, self.by)
 
 
@@ -85,39 +94,41 @@ class Term(NamedTuple):
 
 
 def statistics(
-    snapshot: Snapshot, within: Sequence[LexicalSegment], counts: Mapping[str, int], by: Parameters
+    snapshot: Snapshot, within: Sequence[LexicalSegment], words: Sequence[QueryWord], by: Parameters
 ) -> CorpusStatistics:
-    """Return the statistics of a query's words, without those that are in no chunk."""
-    spread = {word: sum(segment.containing(word) for segment in within) for word in counts}
+    """Return the statistics of a query's words, without those that add nothing to any chunk."""
+    spread = {word.text: sum(each.containing(word.text) for each in within) for word in words}
+    weight = weights(words, spread, snapshot.chunks)
     terms = tuple(
-        QueryTerm(word, repetitions, idf(snapshot.chunks, spread[word]), by)
-        for word, repetitions in counts.items()
-        if spread[word] > 0
+        QueryTerm(word.text, word.repetitions, weight[word.text], by)
+        for word in words
+        if word.text in weight
     )
     average = snapshot.tokens / snapshot.chunks if snapshot.chunks else 0.0
     return CorpusStatistics(average=average, terms=terms, by=by)
 
 
 def rank(
-    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter, by: Parameters
+    snapshot: Snapshot, words: Sequence[QueryWord], *, limit: int, terms: TermFilter, by: Parameters
 ) -> Ranking:
     """Find the ``limit`` best positions, best first, ties by position."""
     searched = segments(snapshot)
-    corpus, best = statistics(snapshot, searched, counts, by), TopHits(limit)
+    corpus, best = statistics(snapshot, searched, words, by), TopHits(limit)
     bounded = [(segment, _terms(segment, corpus)) for segment in searched]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
         if own and sum(term.bound for term in own) >= best.least * (1 - _ROUNDING):
             _search(segment, own, corpus, best, allowed(snapshot, segment, terms))
-    words = {term.word for term in corpus.terms}
-    return Ranking(best.hits, tuple(word for word in counts if word not in words))
+    known = {term.word for term in corpus.terms}
+    unknown = (word.text for word in words if word.beyond is None and word.text not in known)
+    return Ranking(best.hits, tuple(unknown))
 
 
 def explain(
-    snapshot: Snapshot, counts: Mapping[str, int], positions: Iterable[int], *, by: Parameters
+    snapshot: Snapshot, words: Sequence[QueryWord], positions: Iterable[int], *, by: Parameters
 ) -> dict[int, tuple[TermScore, ...]]:
     """Return what each term adds to the score of each position, in the order of addition."""
     searched, requested = segments(snapshot), np.array(sorted(set(positions)), np.int64)
-    corpus = statistics(snapshot, searched, counts, by)
+    corpus = statistics(snapshot, searched, words, by)
     explained: dict[int, tuple[TermScore, ...]] = {}
     for segment in searched:
         mask, slots = segment.counted, segment.inside(requested)
@@ -126,13 +137,13 @@ def explain(
             scores = tuple(
                 TermScore(
                     term=term.word,
-                    frequency=frequency,
+                    frequency=math.ceil(frequency),
                     idf=term.weight,
                     score=term.score(frequency, norm),
                 )
                 for term in corpus.terms
                 if term.word in segment.postings
-                and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
+                and (frequency := float(segment.postings[term.word].at(np.array([slot]))[0]))
             )
             if scores:
                 explained[int(segment.positions(slot))] = scores
@@ -140,17 +151,22 @@ def explain(
 
 
 def table(
-    snapshot: Snapshot, counts: Mapping[str, int], positions: Sequence[int], *, by: Parameters
+    snapshot: Snapshot, words: Sequence[QueryWord], positions: Sequence[int], *, by: Parameters
 ) -> WordTable:
     """Describe the chunks at ascending positions by a query's words."""
     searched, requested = segments(snapshot), np.array(positions, np.int64)
-    corpus = statistics(snapshot, searched, counts, by)
-    columns = {word: column for column, word in enumerate(counts)}
-    by_word = {term.word: term.weight for term in corpus.terms}
+    corpus = statistics(snapshot, searched, words, by)
+    columns = {word.text: column for column, word in enumerate(words)}
+    by_word = {term.word: term.repetitions * term.weight for term in corpus.terms}
     absent = idf(snapshot.chunks, 0)
     described = WordTable(
-        weights=np.array([times * by_word.get(word, absent) for word, times in counts.items()]),
-        frequencies=np.zeros((len(positions), len(counts))),
+        weights=np.array(
+            [
+                by_word.get(word.text, 0 if word.beyond else word.repetitions * absent)
+                for word in words
+            ]
+        ),
+        frequencies=np.zeros((len(positions), len(words))),
         scores=np.zeros(len(positions)),
         lengths=np.ones(len(positions)),
     )
@@ -214,7 +230,7 @@ def _bound(
     if not skyline:
         slots, frequencies = postings.pairs()
         norm = corpus.norm(int(segment.lengths[slots].min()))
-        return query_term.score(int(frequencies.max()), norm)
+        return query_term.score(float(frequencies.max()), norm)
     base, slope = corpus.norm(0), _slope(corpus)
     most: float = max(
         frequency / (frequency + base + slope * length)

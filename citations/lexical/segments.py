@@ -1,6 +1,6 @@
 """The segments of a snapshot that are scanned: every pack, and all unmerged entries together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,16 +126,24 @@ def _marked(segment: LexicalSegment, slots: Slots) -> Mask:
 
 def _of_pack(pack: Pack, terms: Terms) -> LexicalSegment:
     present = {
-        word: own for word, all_ in terms.items() if (own := [*filter(pack.postings.get, all_)])
+        word: own
+        for word, all_ in terms.items()
+        if (own := {term: all_[term] for term in all_ if term in pack.postings})
     }
-    bounds = {word: [pack.skylines.get(term, b"") for term in own] for word, own in present.items()}
+    postings = {
+        word: joined([(pack.postings[term], worth) for term, worth in own.items()])
+        for word, own in present.items()
+    }
+    bounds = {
+        word: [pack.skylines.get(term, b"") for term in own]
+        for word, own in present.items()
+        if {*own.values()} == {1}  # else forms of a word may stand in one chunk
+    }
     return LexicalSegment(
         runs=((pack.number * PACK, (pack.number + 1) * PACK),),
         lengths=pack.lengths,
-        counts={word: sum(map(pack.counts.__getitem__, own)) for word, own in present.items()},
-        postings={
-            word: joined([pack.postings[term] for term in own]) for word, own in present.items()
-        },
+        counts={word: own.n for word, own in postings.items()},
+        postings=postings,
         # What no posting of any term beats, none of the word does.
         skylines={word: b"".join(own) for word, own in bounds.items() if all(own)},
     )
@@ -155,16 +163,15 @@ def _of_tail(tail: Sequence[UnmergedEntry], terms: Terms) -> LexicalSegment:
 
 
 def _in_tail(
-    starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], terms: Sequence[str]
+    starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], terms: Mapping[str, float]
 ) -> Postings | None:
     parts = [
-        (number, *entry.words.find(term).pairs())
-        for number, entry in enumerate(tail)
-        for term in filter(entry.words.numbers.__contains__, terms)
+        (start, joined([(entry.words.find(term), terms[term]) for term in own]))
+        for start, entry in zip(starts.tolist(), tail, strict=False)
+        if (own := [*filter(entry.words.numbers.__contains__, terms)])
     ]
     if not parts:
         return None
-    numbers, slots, frequencies = zip(*parts, strict=True)
-    joined_slots = np.concatenate(slots, dtype=np.uint32)
-    joined_slots += np.repeat(starts[[*numbers]], [*map(len, slots)])
-    return Postings(joined_slots, np.concatenate(frequencies))
+    slots = [postings.slots.astype(np.uint32) + np.uint32(start) for start, postings in parts]
+    counts = [postings.pairs()[1] for _, postings in parts]
+    return Postings(np.concatenate(slots), np.concatenate(counts))

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from citations.caches import CACHE
 from citations.lexical.postings import Postings, Runs, Words, from_block, from_lengths, from_runs
 from citations.library.filters import ResolvedFilter
+from transcripts.text.compounds import LANGUAGES
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
 _ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # consecutive positions [first, end)
-Terms = Mapping[str, Sequence[str]]  # the terms of each word of a query
+Terms = Mapping[str, Mapping[str, float]]  # of each word of a query, and what each counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Snapshot:
     tokens: int
     runs: Runs | None
     positions: NDArray[np.int64] | None
+    has_compounds: bool  # whether there are sources in languages that write them in one word
 
 
 def read(terms: Terms, resolved: ResolvedFilter) -> Snapshot:
@@ -138,7 +140,8 @@ def cached(
 
 # Reading
 
-_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS = range(6)
+_COMPOUNDING = f"^({'|'.join(LANGUAGES)}|nb|nn)(-|_|$)"
+_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _COMPOUNDS = range(7)
 _DEAD = 2  # a flag; 1 stands for what is merged
 
 
@@ -166,6 +169,8 @@ _BASE = """
     UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
         CASE WHEN count <= %(inline)s THEN data END, NULL
         FROM citations_lexblock WHERE term = ANY(%(terms)s)
+    UNION ALL SELECT 6, '', 0, 0, 0, 0, 0, NULL, NULL, NULL
+        WHERE EXISTS (SELECT FROM citations_source WHERE language ~* %(compounding)s)
 """
 _RUNS = "string_agg(int8send(first) || int8send(first + count), ''::bytea ORDER BY first)"
 _OF_READER = f"""
@@ -193,7 +198,7 @@ _OF_PASSAGES = """
 def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
     distinct = [*{*chain.from_iterable(terms.values())}]
     rows = [_Row(*row) for row in fetch(*_statement(distinct, resolved, inline))]
-    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(6)}
+    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(7)}
     readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row.flags & _DEAD]
     # An entry that died before it was merged has never counted.
@@ -210,6 +215,7 @@ def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
         tokens=sum(row.tokens for row in counted) - sum(row.tokens for row in uncounted),
         runs=matching,
         positions=_positions(kinds[_POSITIONS]),
+        has_compounds=bool(kinds[_COMPOUNDS]),
     )
 
 
@@ -218,6 +224,7 @@ def _statement(
 ) -> tuple[str, dict[str, Any]]:
     sources = None if resolved.sources is None else list(resolved.sources)
     sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": terms}
+    parameters["compounding"] = _COMPOUNDING
     if resolved.readable is not None:
         sql += _OF_READER
         parameters["readable"] = [*resolved.readable]

@@ -17,11 +17,11 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from citations.lexical import snapshot
-from citations.lexical.postings import term_of
 from citations.lexical.segments import LexicalSegment, segments
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk
 from transcripts.text.stemming import stemmed_as
+from transcripts.text.terms import term_of
 from transcripts.text.tokenizer import is_unspaced, tokenize
 
 EDITS: Final = ((6, 2), (4, 1))  # from so many letters on, so many edits
@@ -57,7 +57,7 @@ def _nearest(word: str, resolved: ResolvedFilter) -> str:
         return ""
     tail = snapshot.read({}, resolved).tail
     distances = _near(word, {term for entry in tail for term in entry.words.terms})
-    state = snapshot.read({term: [term] for term in distances}, resolved)
+    state = snapshot.read({term: {term: 1.0} for term in distances}, resolved)
     parts = segments(state)
     counts = {term: sum(part.containing(term) for part in parts) for term in distances}
     readable = sorted(filter(counts.get, counts), key=lambda term: (distances[term], -counts[term]))

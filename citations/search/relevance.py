@@ -17,8 +17,10 @@ from citations.search.signs import CandidateTable
 from citations.text.passage_text import read
 from citations.vectors import space as vector_space
 from transcripts import conf
-from transcripts.text.stemming import primary_language, stems
-from transcripts.text.tokenizer import query_counts
+from transcripts.text.bm25 import QueryWord
+from transcripts.text.forms import query_words
+from transcripts.text.stemming import primary_language, stemmed_as
+from transcripts.text.terms import worth_of
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]
@@ -91,7 +93,8 @@ def describe(
     cosines: dict[int, float] = {}
     if vector is not None and space is not None:
         cosines = vector_space.cosines_at(vector, positions, space=space)
-    table = lexical_index.word_table(words, positions, resolved=resolved)
+    counted = query_words(words)
+    table = lexical_index.word_table(counted, positions, resolved=resolved)
     rows = {position: row for row, position in enumerate(positions)}
     places, earlier, later = (
         np.array([rows.get(position, -1) for position in column], np.int64)
@@ -103,8 +106,8 @@ def describe(
         weights=table.weights,
         has_word=has_word[places],
         near_word=_at(has_word, earlier) | _at(has_word, later),
-        title_word=_mentioned(words, [(row.title, row.language) for row in candidates]),
-        heading_word=_mentioned(words, [(row.heading, row.language) for row in candidates]),
+        title_word=_mentioned(counted, [(row.title, row.language) for row in candidates]),
+        heading_word=_mentioned(counted, [(row.heading, row.language) for row in candidates]),
         bm25=table.scores[places],
         cosine=near[places],
         neighbour_bm25=_beside(table.scores, earlier, later),
@@ -125,12 +128,12 @@ def _beside(scores: Numbers, earlier: NDArray[np.int64], later: NDArray[np.int64
     return np.column_stack([np.where(rows >= 0, scores[rows], np.nan) for rows in (earlier, later)])
 
 
-def _mentioned(words: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
+def _mentioned(words: Sequence[QueryWord], texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
     """Tell which words of a query are in texts with their languages, shape (texts, words)."""
-    counted = list(query_counts(words))
     by_text: dict[tuple[str, str], list[bool]] = {}
     for text, language in dict.fromkeys(texts):
+        code, passage = stemmed_as(language), read(text, language)
         by_text[text, language] = [
-            *map(read(text, language).stems.__contains__, stems(counted, language))
+            passage.has(word._replace(tokens=worth_of(word, code))) for word in words
         ]
-    return np.array([by_text[key] for key in texts], bool).reshape(len(texts), len(counted))
+    return np.array([by_text[key] for key in texts], bool).reshape(len(texts), len(words))

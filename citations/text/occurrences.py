@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from citations.text.sentences import Span, split
+from transcripts.text.forms import folded
 from transcripts.text.stemming import stem
 from transcripts.text.tokenizer import is_unspaced, tokenize
 
@@ -77,7 +78,8 @@ def words_by_stem(text: str, language: str) -> dict[str, list[str]]:
     for word in sorted({written.lower() for written in _WRITTEN.findall(text)}):
         tokens = tokenize(word)
         if len(tokens) == 1:
-            words.setdefault(stem(tokens[0], language), []).append(word)
+            for key in _keys(tokens[0], language):
+                words.setdefault(key, []).append(word)
     return words
 
 
@@ -93,8 +95,14 @@ def _forms(text: str, words: Mapping[str, Sequence[str]], language: str) -> tupl
     if len(tokens) != 1 or not _border(text):  # a phrase or a sign is looked for as it is
         return ()
     typed = APOSTROPHE.sub("'", text.lower())
-    forms = words.get(stem(tokens[0], language), [])
+    keys = sorted(_keys(tokens[0], language))
+    forms = dict.fromkeys(form for key in keys for form in words.get(key, ()))
     return tuple(form for form in forms if not APOSTROPHE.sub("'", form).startswith(typed))
+
+
+def _keys(token: str, language: str) -> set[str]:
+    """Return the stems of a word with and without its accents."""
+    return {stem(form, language) for form in (token, *folded(token))}
 
 
 def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:

@@ -16,8 +16,9 @@ from typing import Final
 
 from citations.text.sentences import SENTENCE_END, Span, split
 from citations.text.words import rarity
-from transcripts.text.stemming import stems
-from transcripts.text.tokenizer import joined_spans, matched_spans, stems_of, tokenize, word_places
+from transcripts.text.bm25 import QueryWord
+from transcripts.text.terms import Place, matched_spans, places, query_terms, spans_of
+from transcripts.text.tokenizer import tokenize
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +34,13 @@ class PassageText:
         return frozenset(tokenize(self.text))
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of its words."""
-        return frozenset(stems(self.words, self.language))
+    def terms(self) -> frozenset[str]:
+        """The terms of its words and their other forms."""
+        return frozenset(place.term for place in self._places)
+
+    def has(self, word: QueryWord) -> bool:
+        """Tell whether it has a word of ``query_terms``, in any form."""
+        return any(term in self.terms for term, _ in word.tokens)
 
     @cached_property
     def sentences(self) -> list[Span]:
@@ -43,32 +48,32 @@ class PassageText:
         return split(self.text) or [(0, 0)]
 
     @cached_property
-    def _places(self) -> list[tuple[str, str, Span]]:
-        """Its words, their stems and where they are."""
-        places = word_places(self.text)
-        word_stems = stems([word for word, _ in places], self.language)
-        return [(word, stem, span) for (word, span), stem in zip(places, word_stems, strict=True)]
+    def _places(self) -> list[Place]:
+        return places(self.text, self.language)
 
     def marked(self, query: str) -> list[Span]:
         """Return the spans of the words of a query, in any form: see ``matched_spans``."""
-        query_stems = stems_of(query, self.language)
-        return joined_spans([span for _, stem, span in self._places if stem in query_stems])
+        return spans_of(self._places, query, self.language)
 
     def nearest_sentence(self, query: str, *, stops: Collection[str] = ()) -> Span:
         """Return the span of the sentence with most words of a query in any form, the rarer in the
         text the more, ``stops`` aside; the first sentence if none has any.
         """
-        telling = [word for word in tokenize(query) if word not in stops]
-        query_stems = frozenset(stems(telling, self.language))
+        by_term = {
+            term: word.text
+            for word in query_terms(query, self.language)
+            for term, _ in word.tokens
+            if word.text not in stops
+        }
         starts = [start for start, _ in self.sentences]
         shared: list[set[str]] = [set() for _ in starts]
-        for word, stem, (first, last) in self._places:
-            if stem in query_stems and word not in stops:
+        for word, term, (first, last) in self._places:
+            if term in by_term and word not in stops:
                 number = bisect_right(starts, first) - 1
                 if last <= self.sentences[number][1]:
-                    shared[number].add(stem)
+                    shared[number].add(by_term[term])
         counts = Counter(chain.from_iterable(shared))
-        worth = {stem: rarity(count, len(starts)) for stem, count in counts.items()}
+        worth = {word: rarity(count, len(starts)) for word, count in counts.items()}
         sums = [math.fsum(map(worth.__getitem__, own)) for own in shared]
         start, stop = self.sentences[sums.index(max(sums))]
         return start, start + len(self.text[start:stop].rstrip())

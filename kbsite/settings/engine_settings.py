@@ -64,6 +64,12 @@ BM25_K1 = option(
 BM25_B = option(
     "BM25_B", 0.75, "Search by words: how much long passages are penalised; 0: not at all.", most=1
 )
+TRANSCRIPT_WORD_FORMS = option(
+    "TRANSCRIPT_WORD_FORMS",
+    True,
+    "Search within one transcript: find other forms of a word, too: by its stem, without accents, "
+    "joined or in parts. Off: words as they are typed, ranked by plain BM25.",
+)
 SEARCH_CANDIDATES = option(
     "SEARCH_CANDIDATES",
     50,

@@ -15,6 +15,7 @@ from transcripts.core.errors import Conflict
 from transcripts.models import RawCaptions, Transcript, TranscriptIndex, Video
 from transcripts.text import bm25, tokenizer
 from transcripts.text.cues import Cue, group_by_time, named, renamed
+from transcripts.text.terms import counted_in
 
 Row = TypeVar("Row", bound=Model)
 
@@ -153,7 +154,7 @@ def _text_columns(cues: Sequence[Cue]) -> dict[str, Any]:
 def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
     seconds = conf.limits().search_segment_seconds
     texts = [group.text for group in group_by_time(cues, seconds)]
-    index = bm25.Index.build(texts, transcript.language)
+    index = bm25.Index.build(counted_in(text, transcript.language) for text in texts)
     values = {
         "segment_seconds": seconds,
         "tokenizer_version": tokenizer.TOKENIZER_VERSION,

@@ -17,7 +17,7 @@ from transcripts.core.lists import containing, page_of, tagged
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
 from transcripts.core.scope import Scope
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
-from transcripts.text import bm25, reading, tokenizer
+from transcripts.text import bm25, reading, terms, tokenizer
 from transcripts.text.cues import Cue, CueGroup, group_by_time
 from transcripts.text.language_tags import distance
 from transcripts.text.queries import empty_query
@@ -213,17 +213,18 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    index = _index(transcript.pk, transcript.digest, seconds, transcript.language, conf.bm25())
+    forms_of = transcript.language if conf.finds_word_forms() else None
+    index = _index(transcript.pk, transcript.digest, seconds, forms_of, conf.bm25())
     hits = tuple(
         SegmentHit(
             text=segment.text,
             start=segment.start / 1000,
             end=segment.end / 1000,
             score=hit.score,
-            spans=tuple(tokenizer.matched_spans(segment.text, query, transcript.language)),
+            spans=tuple(terms.matched_spans(segment.text, query, transcript.language)),
             timestamp_link=link_at(video, segment.start),
         )
-        for hit in index.rank(query, limit=max(1, min(limit, MAX_HITS)))
+        for hit in index.rank(terms.words_in(query, forms_of), limit=max(1, min(limit, MAX_HITS)))
         for segment in [segments[hit.position]]
     )
     return VideoSearch(video=video, transcript=transcript, query=query, hits=hits)
@@ -287,12 +288,13 @@ def _segments(pk: int, digest: str, seconds: int) -> list[CueGroup]:
 
 @lru_cache(maxsize=128)
 def _index(
-    pk: int, digest: str, seconds: int, language: str, parameters: bm25.Parameters
+    pk: int, digest: str, seconds: int, language: str | None, parameters: bm25.Parameters
 ) -> bm25.Index:
     version = tokenizer.TOKENIZER_VERSION
     rows = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds)
-    if stored := rows.filter(tokenizer_version=version).first():
-        with suppress(ValueError):  # damaged, or of another version
-            return bm25.Index.from_bytes(bytes(stored.data), language, parameters)
+    stored = rows.filter(tokenizer_version=version).first()
+    if stored is not None and language is not None:
+        with suppress(ValueError):  # damaged
+            return bm25.Index.from_bytes(bytes(stored.data), parameters)
     texts = [segment.text for segment in _segments(pk, digest, seconds)]
-    return bm25.Index.build(texts, language, parameters)
+    return bm25.Index.build((terms.counted_in(text, language) for text in texts), parameters)

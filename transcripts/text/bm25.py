@@ -1,9 +1,9 @@
-"""BM25 over the segments of one transcript: tokenize, index once, rank many times.
+"""BM25 over the segments of one transcript: index tokens once, rank many times. Standard library
+only.
 
-Words are compared by their stems in the transcript's language. A word counts more the more often a
-segment contains it (with diminishing returns), the fewer segments contain it, and the shorter the
-segment is. The index is immutable, is shared between threads, and is stored as one blob beside its
-transcript.
+A word counts more the more often a segment contains it (with diminishing returns), the fewer
+segments contain it, and the shorter the segment is. The index is immutable, is shared between
+threads, and is stored as one blob beside its transcript.
 """
 
 import math
@@ -12,22 +12,12 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
-
-from transcripts.text.stemming import stem, stems
-from transcripts.text.tokenizer import (
-    TOKENIZER_VERSION,
-    is_lone,
-    is_unspaced,
-    query_counts,
-    tokenize,
-    units,
-)
 
 MIN_NORM = 1e-9  # keeps the formula defined where k1 is 0, or b is 1 and a segment has no words
 
@@ -45,6 +35,19 @@ class Parameters:
 DEFAULT = Parameters()
 
 
+class QueryWord(NamedTuple):
+    """A word of a query, and the tokens that stand for it, with what each occurrence counts.
+
+    One that says another word more precisely, as “IT” does “it”, is ``beyond`` that word: it adds
+    what it is rarer.
+    """
+
+    text: str
+    repetitions: int
+    tokens: tuple[tuple[str, float], ...]
+    beyond: str | None = None
+
+
 # Formulas
 
 
@@ -58,6 +61,22 @@ def idf(segments: int, containing: int) -> float:
     return math.log1p((segments - containing + 0.5) / (containing + 0.5))
 
 
+def weights(
+    words: Iterable[QueryWord], containing: Mapping[str, int], segments: int
+) -> dict[str, float]:
+    """Return the weight of each word that ``containing`` segments have: its idf, or how much that
+    is greater than the idf of the word that it is ``beyond``. Others are left out.
+    """
+    weighted: dict[str, float] = {}
+    for word in words:
+        if own := containing[word.text]:
+            general = containing.get(word.beyond, 0) if word.beyond else 0
+            weight = idf(segments, own) - (idf(segments, general) if general else 0)
+            if weight > 0:
+                weighted[word.text] = weight
+    return weighted
+
+
 def length_norm(length: int, average: float, by: Parameters = DEFAULT) -> float:
     """Weight a segment's length (tokens): k1 · (1 − b + b · length / average).
 
@@ -68,7 +87,7 @@ def length_norm(length: int, average: float, by: Parameters = DEFAULT) -> float:
     return max(norm, MIN_NORM)
 
 
-def score_formula(frequency: int, norm: float, weight: float, by: Parameters = DEFAULT) -> float:
+def score_formula(frequency: float, norm: float, weight: float, by: Parameters = DEFAULT) -> float:
     """Score one term in one segment: idf · tf · (k1 + 1) / (tf + norm).
 
     ``norm`` is ``length_norm``, ``weight`` the idf. Robertson and Zaragoza (2009). The score of a
@@ -91,8 +110,8 @@ class Hit:
 class _Term(NamedTuple):
     """A term: ascending positions, frequencies, idf, and its packed scores (see ``_pack``)."""
 
-    positions: "array[int]"
-    frequencies: "array[int]"
+    positions: Sequence[int]
+    frequencies: Sequence[float]
     weight: float
     lanes: int
 
@@ -108,7 +127,6 @@ class Index:
         "_frequencies",
         "_highest",
         "_kept",
-        "_language",
         "_lengths",
         "_norms",
         "_ones",
@@ -127,10 +145,8 @@ class Index:
         positions: "array[int]",
         frequencies: "array[int]",
         lengths: "array[int]",
-        language: str,
         parameters: Parameters,
     ) -> None:
-        self._language = language
         self._parameters = parameters
         self._terms = terms
         self._starts = starts
@@ -145,39 +161,42 @@ class Index:
         self._norms: list[float] = [table[length] for length in lengths]
         self._ones = int.from_bytes(array("I", [1]) * len(lengths), sys.byteorder)
         self._highest = self._ones * _HIGHEST
-        self._kept: dict[str, _Term] = {}
+        self._kept: dict[_Tokens, _Term] = {}
 
     @classmethod
     def build(
-        cls, texts: Sequence[str], language: str = "", parameters: Parameters = DEFAULT
+        cls, segments: Iterable[tuple[Mapping[str, int], int]], parameters: Parameters = DEFAULT
     ) -> Self:
-        """Index segments in a language ("": English). The position of a hit is the index in
-        ``texts``.
+        """Index segments by how often they have each token, and their lengths. The position of a
+        hit is the index in ``segments``.
         """
         lengths: list[int] = []
         postings: defaultdict[str, list[int]] = defaultdict(list)
-        for position, text in enumerate(texts):
-            tokens = stems(tokenize(text), language)
-            lengths.append(len(tokens))
-            for term, frequency in Counter(tokens).items():
-                postings[term] += (position, frequency)
+        for position, (counts, length) in enumerate(segments):
+            lengths.append(length)
+            for token, frequency in counts.items():
+                postings[token] += (position, frequency)
         terms = sorted(postings)
         flat = [*chain.from_iterable(map(postings.__getitem__, terms))]
-        counts = [len(postings[term]) // 2 for term in terms]
-        starts = array("I", accumulate(counts, initial=0))
+        sizes = [len(postings[term]) // 2 for term in terms]
+        starts = array("I", accumulate(sizes, initial=0))
         positions, frequencies = _narrowest(flat[::2]), _narrowest(flat[1::2])
-        return cls(terms, starts, positions, frequencies, _narrowest(lengths), language, parameters)
+        return cls(terms, starts, positions, frequencies, _narrowest(lengths), parameters)
 
-    def rank(self, query: str, *, limit: int) -> list[Hit]:
+    def rank(self, words: Iterable[QueryWord], *, limit: int) -> list[Hit]:
         """Return the ``limit`` best segments, best first; ties in the transcript's order.
 
-        Segments without any word of the query are left out. Only the first ``MAX_QUERY_WORDS``
-        words of a query count.
+        Segments without any word are left out. At most ``MAX_QUERY_WORDS`` words, with
+        repetitions, may be ranked by.
         """
+        words = list(words)
+        postings = {word.text: self._occurrences(word.tokens) for word in words}
+        containing = {text: len(positions) for text, (positions, _) in postings.items()}
+        weight = weights(words, containing, self.size)
         terms = [
-            (term, repetitions)
-            for word, repetitions in query_counts(query).items()
-            if (term := self._term(stem(word, self._language)))
+            (self._term(word.tokens, *postings[word.text], weight[word.text]), word.repetitions)
+            for word in words
+            if word.text in weight
         ]
         if limit <= 0 or not terms:
             return []
@@ -195,14 +214,13 @@ class Index:
         body = b"".join((names, *map(_little_endian, arrays)))
         widths = (part.itemsize for part in arrays[1:])
         sizes = (len(self._terms), len(names), len(self._positions), self.size)
-        return _HEADER.pack(_MAGIC, TOKENIZER_VERSION, *widths, *sizes, zlib.crc32(body)) + body
+        return _HEADER.pack(_MAGIC, _VERSION, *widths, *sizes, zlib.crc32(body)) + body
 
     @classmethod
-    def from_bytes(cls, data: bytes, language: str = "", parameters: Parameters = DEFAULT) -> Self:
-        """Read a blob written by ``to_bytes`` for a transcript in this language.
+    def from_bytes(cls, data: bytes, parameters: Parameters = DEFAULT) -> Self:
+        """Read a blob written by ``to_bytes``.
 
-        Raises ``ValueError`` if it is damaged, no index, or written with another tokenizer: then
-        build the index again.
+        Raises ``ValueError`` if it is damaged or no index: then build the index again.
         """
         terms, (starts, positions, frequencies, lengths) = _unpack(data)
         if (
@@ -211,7 +229,7 @@ class Index:
             or max(positions, default=-1) >= len(lengths)
         ):
             raise ValueError("the search index contradicts itself")
-        return cls(terms, starts, positions, frequencies, lengths, language, parameters)
+        return cls(terms, starts, positions, frequencies, lengths, parameters)
 
     def _score(self, position: int, query: "_QueryTerms") -> float:
         """Sum the scores of all terms in one segment."""
@@ -249,23 +267,23 @@ class Index:
         """Set the highest bit of every lane that reaches ``least`` (and 1), and no other bit."""
         return (sums + self._ones * (_HIGHEST - max(1, least))) & self._highest
 
-    def _term(self, word: str) -> _Term | None:
+    def _term(
+        self,
+        tokens: "_Tokens",
+        positions: Sequence[int],
+        frequencies: Sequence[float],
+        weight: float,
+    ) -> _Term:
         """Return a term. Cache frequent ones: packing them takes longest, and they recur."""
-        if cached := self._kept.get(word):
+        if (cached := self._kept.get(tokens)) and cached.weight == weight:
             return cached
-        positions, frequencies = (
-            self._character_postings(word) if is_lone(word) else self._postings(word)
-        )
-        if not positions:
-            return None
-        weight = idf(self.size, len(positions))
         term = _Term(positions, frequencies, weight, self._pack(positions, frequencies, weight))
         has_room = len(self._kept) * self.size * _LANE < _KEPT_BYTES
         if has_room and len(positions) * _KEPT_SHARE > self.size:
-            self._kept[word] = term
+            self._kept[tokens] = term
         return term
 
-    def _pack(self, positions: "array[int]", frequencies: "array[int]", weight: float) -> int:
+    def _pack(self, positions: Sequence[int], frequencies: Sequence[float], weight: float) -> int:
         """Pack a term's scores into one integer: 32 bits a segment, fixed point, rounded up.
 
         Adding two such integers, one fast loop inside the interpreter, adds the scores of all
@@ -278,6 +296,18 @@ class Index:
             lanes[position] = int(factor * frequency / (frequency + norms[position])) + 1
         return int.from_bytes(lanes, sys.byteorder)
 
+    def _occurrences(self, tokens: "_Tokens") -> tuple[Sequence[int], Sequence[float]]:
+        """Return the positions that have any of the tokens, and what they count there together."""
+        parts = [(self._postings(token), worth) for token, worth in tokens]
+        present = [(part, worth) for part, worth in parts if part[0]]
+        if len(present) == 1 and present[0][1] == 1:
+            return present[0][0]
+        counts: defaultdict[int, float] = defaultdict(float)
+        for (positions, frequencies), worth in present:
+            for position, frequency in zip(positions, frequencies, strict=True):
+                counts[position] += worth * frequency
+        return sorted(counts), [counts[position] for position in sorted(counts)]
+
     def _postings(self, term: str) -> tuple["array[int]", "array[int]"]:
         place = bisect_left(self._terms, term)
         if place == len(self._terms) or self._terms[place] != term:
@@ -285,22 +315,8 @@ class Index:
         owned = slice(self._starts[place], self._starts[place + 1])
         return self._positions[owned], self._frequencies[owned]
 
-    def _character_postings(self, character: str) -> tuple["array[int]", "array[int]"]:
-        """Find a single character of an unspaced script, mostly indexed as part of pairs."""
-        heads: Counter[int] = Counter()
-        tails: Counter[int] = Counter()
-        for term in self._terms:
-            if character in term and is_unspaced(term):
-                head, *_, tail = units(term) * 2
-                counts = dict(zip(*self._postings(term), strict=True))
-                heads.update(counts if head == character else {})
-                tails.update(counts if tail == character else {})
-        # The greater of the two: within a run, each starts one pair and ends another.
-        frequencies = heads | tails
-        positions = sorted(frequencies)
-        return array("I", positions), array("I", map(frequencies.__getitem__, positions))
 
-
+_Tokens = tuple[tuple[str, float], ...]
 _QueryTerms = Sequence[tuple[_Term, int]]
 
 _LANE = 4  # bytes
@@ -322,6 +338,7 @@ def _flagged(flags: bytes) -> Iterator[int]:
 # Storage
 
 _MAGIC = b"KBM1"
+_VERSION = 3
 _HEADER = struct.Struct("<4sHBBBIIIII")
 _TYPECODES = {1: "B", 2: "H", 4: "I"}
 
@@ -332,7 +349,7 @@ def _unpack(data: bytes) -> tuple[list[str], list["array[int]"]]:
     magic, version, *widths, terms, name_bytes, postings, segments, checksum = _HEADER.unpack_from(
         data
     )
-    if magic != _MAGIC or version != TOKENIZER_VERSION:
+    if magic != _MAGIC or version != _VERSION:
         raise ValueError("not a search index of this version")
     body = memoryview(data)[_HEADER.size :]
     if zlib.crc32(body) != checksum or not set(widths) <= _TYPECODES.keys():

@@ -4,13 +4,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import chain, pairwise
 from operator import add
 
-from transcripts.text.stemming import stems
-
-TOKENIZER_VERSION: int = 2
+TOKENIZER_VERSION: int = 3
 """Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
 rebuilt."""
 
@@ -47,27 +44,6 @@ def tokenize(text: str, *, shortest: int = 2) -> list[str]:
     return tokens
 
 
-def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, int]]:
-    """Return what to highlight: the spans (start, end) of ``text`` whose words have the stem of a
-    word in ``query``, in the text's language ("": English).
-
-    In order, without overlap. Spans count characters of the given text, also where folding
-    changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
-    """
-    query_stems = stems_of(query, language)
-    places = word_places(text)
-    word_stems = stems([word for word, _ in places], language)
-    return joined_spans(
-        [span for stem, (_, span) in zip(word_stems, places, strict=True) if stem in query_stems]
-    )
-
-
-@lru_cache(maxsize=256)
-def stems_of(query: str, language: str) -> frozenset[str]:
-    """Return the stems of the words of a query that count, in the language of a tag."""
-    return frozenset(stems(query_counts(query), language))
-
-
 def word_places(text: str) -> list[tuple[str, tuple[int, int]]]:
     """Return the words of a text and the spans that they are written in, in order; of scripts
     without blanks the single characters, too.
@@ -94,7 +70,7 @@ def joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 # Folding
 
 _APOSTROPHES = "‘’‛ʼ"
-_UNSPACED_RANGES = (
+UNSPACED_RANGES = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
     "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
@@ -102,14 +78,14 @@ _UNSPACED_RANGES = (
     "\U00020000-\U0003ffff"  # ideographs
     "\u3041-\u31ff\U0001b000-\U0001b16f"  # kana, bopomofo
 )
-_FIRST_UNSPACED = _UNSPACED_RANGES[0]
-_LETTER = f"[^ '{_UNSPACED_RANGES}]"
+_FIRST_UNSPACED = UNSPACED_RANGES[0]
+_LETTER = f"[^ '{UNSPACED_RANGES}]"
 _WORDS = re.compile(
-    rf"[{_UNSPACED_RANGES}]+"
-    rf"|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{_UNSPACED_RANGES}]){_LETTER}+)*"
+    rf"[{UNSPACED_RANGES}]+"
+    rf"|{_LETTER}+(?:(?<=[^\x00-\x7f])'(?=[^\x00-\x7f{UNSPACED_RANGES}]){_LETTER}+)*"
 )
 _LONG = re.compile("[^ ']{2,}")
-_UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]")
+_UNSPACED = re.compile(f"[{UNSPACED_RANGES}]")
 _SIGNS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059"
     "\u105e-\u1060\u1062-\u1064\u1067-\u106d"

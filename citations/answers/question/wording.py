@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from citations.text.sentences import QUESTION_MARKS
+from transcripts.text.forms import names
 from transcripts.text.tokenizer import tokenize
 
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
@@ -49,6 +50,7 @@ _REQUEST: Final = re.compile(
 )
 _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
 # “What is a scan key”, “who is Ada”: asks about a thing by its name. “What is the cost” does not.
+_LETTERS_THAT_NAME: Final = frozenset("BCDEFGHJKLMNOPQRSTUVWXYZ")  # not “A” and “I”
 _IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
 _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
 _MEASURED: Final = r"(?i:how\s+(?:many|much|often|long))"
@@ -87,9 +89,16 @@ _GREETING: Final = re.compile(rf"\W*(?:{any_of('greetings')}(?!\w)\W*)+", re.IGN
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words that say what a text is about."""
-    words = tokenize(text, shortest=1)
-    return [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or word.isdigit())]
+    """Return the words that say what a text is about; of single letters only names: C++, R."""
+    words = [word for word in tokenize(text, shortest=1) if word not in _STOP_WORDS]
+    if all(len(word) > 1 for word in words):
+        return words
+    named = {
+        name.words[0]
+        for name in names(text)
+        if name.signed or text[name.start : name.end] in _LETTERS_THAT_NAME
+    }
+    return [word for word in words if len(word) > 1 or word.isdigit() or word in named]
 
 
 def is_question(text: str) -> bool:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transcripts.text.bm25 import idf, length_norm, score_formula
-from transcripts.text.stemming import stem, stems
-from transcripts.text.tokenizer import is_lone, is_unspaced, query_counts, tokenize, units
+from transcripts.text.bm25 import QueryWord, idf, length_norm, score_formula
+from transcripts.text.compounds import parts
+from transcripts.text.forms import WORTH, query_words
+from transcripts.text.stemming import stemmed_as
+from transcripts.text.terms import counted, term_of, worth_of
 
 
 class Text(NamedTuple):
@@ -17,26 +19,35 @@ class Text(NamedTuple):
 
 def scores(texts: Sequence[Text], query: str) -> list[float]:
     """Score every text."""
-    words = [stems(tokenize(text), language) for text, language in texts]
-    average = sum(map(len, words)) / len(words) if words else 0.0
-    totals = [0.0] * len(texts)
-    for word, repetitions in query_counts(query).items():
-        counts = [
-            frequency(word, own, language) for own, (_, language) in zip(words, texts, strict=True)
-        ]
-        weight = idf(len(texts), sum(map(bool, counts)))
+    lengths = [counted(text, "")[1] for text, _ in texts]
+    average = sum(lengths) / len(lengths) if lengths else 0.0
+    totals, rarity = [0.0] * len(texts), dict[str, float]()
+    for word in query_words(query):
+        counts = [frequency(word, text) for text in texts]
+        having = sum(map(bool, counts))
+        rarity[word.text] = idf(len(texts), having)
+        general = any(
+            frequency(other, text)
+            for other in query_words(query)
+            for text in texts
+            if other.text == word.beyond
+        )
+        weight = rarity[word.text] - (rarity[word.beyond] if word.beyond and general else 0)
         for number, times in enumerate(counts):
-            norm = length_norm(len(words[number]), average)
-            totals[number] += repetitions * score_formula(times, norm, weight)
+            norm = length_norm(lengths[number], average)
+            totals[number] += word.repetitions * score_formula(times, norm, max(weight, 0))
     return totals
 
 
-def frequency(word: str, stemmed: Sequence[str], language: str) -> int:
-    """Count a word of a query among the stems of a text."""
-    if not is_lone(word):
-        return stemmed.count(stem(word, language))
-    pairs = [units(token) for token in stemmed if is_unspaced(token)]
-    return max(sum(pair[end] == word for pair in pairs) for end in (0, -1))
+def frequency(word: QueryWord, text: Text) -> float:
+    """Count a word of a query and its other forms in a text, by what each is worth."""
+    code = stemmed_as(text.language)
+    counts, _ = counted(text.text, code)
+    worth = dict(worth_of(word, code))
+    if word.beyond is None:
+        lines = "".join(f"\n{term}\n" for term in counts)
+        worth = dict.fromkeys(parts(term_of(word.text, code), lines), WORTH) | worth
+    return sum(counts.get(term, 0) * own for term, own in worth.items())
 
 
 def ranked(texts: Sequence[Text], query: str, *, limit: int) -> list[tuple[int, float]]:

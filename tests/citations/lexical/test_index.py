@@ -25,6 +25,7 @@ from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts import conf
 from transcripts.models import Collection
 from transcripts.text.bm25 import Index, Parameters, length_norm, score_formula
+from transcripts.text.terms import counted_in, words_in
 
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 
@@ -53,8 +54,8 @@ def expected(text: str, *, limit: int) -> list[ChunkScore]:
     rows = list(Chunk.objects.order_by("position").values_list("position", "text"))
     return [
         ChunkScore(rows[hit.position][0], hit.score)
-        for hit in Index.build([text for _, text in rows], "", conf.bm25()).rank(
-            parse(text).words, limit=limit
+        for hit in Index.build([counted_in(text, "") for _, text in rows], conf.bm25()).rank(
+            words_in(parse(text).words, ""), limit=limit
         )
     ]
 

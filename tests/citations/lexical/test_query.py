@@ -84,10 +84,18 @@ def test_quotes_without_their_partner_are_blanks(written):
     assert tokenize(query.words) == tokenize(written)
 
 
-def test_what_has_no_indexed_word_is_neither_phrase_nor_excluded():
-    query = parse('"C++" -"?!" -a code')
+def test_what_has_no_word_and_no_sign_is_neither_phrase_nor_excluded():
+    query = parse('"++" -"?!" code')
 
-    assert (query.phrases, query.excluded, query.words) == ((), (), "C++ code")
+    assert (query.phrases, query.excluded, query.words) == ((), (), "++ code")
+
+
+def test_names_of_one_letter_with_signs_and_emoji_are_phrases_and_excluded():
+    query = parse('"C++" -a -🔥 -.NET -C# code')
+
+    assert query.phrases == ("C++",)
+    assert query.excluded == ("a", "🔥", ".NET", "C#")
+    assert query.words == "C++ code"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +107,8 @@ def test_what_has_no_indexed_word_is_neither_phrase_nor_excluded():
         (" ?! ", True),
         ('""', True),
         ("C", False),
+        ("🚀", False),
+        ("§", False),
         ("“cats”", False),
         ("猫", False),
     ],
@@ -117,6 +127,16 @@ def test_a_query_of_exclusions_only_is_empty(written, empty):
         ('"error 404"', "terror 404", False),
         ('"error 404"', "error 4040", False),
         ('"cœur ouvert"', "à CŒUR ouvert", True),
+        ('"C++"', "written in C++.", True),
+        ('"C++"', "written in C# and C", False),
+        ('"c++ code"', "(C++) code", True),
+        ('"🚀"', "to the moon 🚀!", True),
+        ('"🚀"', "to the moon 🔥", False),
+        ("code -C#", "code in C++", True),
+        ("code -C#", "code in C#", False),
+        ("letters -x", "the letter x", False),
+        ("letters -x", "an X-ray", False),
+        ("letters -x", "xylophone", True),
         ('"naïve bayes"', "the naive Bayes", False),
         ('"straße"', "Die STRASSE", True),
         ('"one two" "three"', "three is one two", True),

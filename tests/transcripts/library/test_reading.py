@@ -1,6 +1,7 @@
 """Listing, finding, reading and searching videos."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -97,6 +98,16 @@ def test_the_link_of_a_file_points_to_this_server(collection: Collection) -> Non
         library.search(video, "networks").hits[0].timestamp_link
         == f"http://127.0.0.1:8000/videos/{video.pk}/?t=0s"
     )
+
+
+def test_words_are_compared_as_they_are_typed_where_the_setting_says_so(
+    collection: Collection, settings: Any
+) -> None:
+    video = make_video(collection, cues=make_cues(6, seconds=30))
+    assert library.search(video, "gradients").hits
+    settings.TRANSCRIPT_WORD_FORMS = False
+    assert not library.search(video, "backpropagations").hits
+    assert library.search(video, "backpropagation").hits
 
 
 def test_search_without_words_or_transcript_raises(collection: Collection) -> None:

@@ -9,7 +9,8 @@ from citations.errors import DocumentBroken, DocumentEncrypted
 from citations.readers.pdf import reader
 from tests.citations.readers.pdf.bombs import page
 from tests.citations.readers.pdf.papers import paper, write
-from transcripts.text.tokenizer import matched_spans, tokenize
+from transcripts.text.terms import matched_spans
+from transcripts.text.tokenizer import tokenize
 
 ITALIC = str.maketrans("forcem", "𝑓𝑜𝑟𝑐𝑒𝑚")
 TABLE = (

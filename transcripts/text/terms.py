@@ -1,0 +1,185 @@
+"""Terms: what an index knows the words and forms of a text by. Pure.
+
+A word that its text's language has a stemmer for is a term of its stem with that language,
+"network/en"; any other word is one as it is. So a text has a word of a query exactly if the stemmer
+of its language makes the same of both, one text has a word as one term only, and what a stemmer
+does to the words of one language cannot match those of another.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from itertools import repeat
+from operator import attrgetter
+from typing import NamedTuple
+
+from transcripts.text import compounds
+from transcripts.text.bm25 import QueryWord
+from transcripts.text.forms import OTHER, forms, names, query_words
+from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
+from transcripts.text.tokenizer import (
+    is_unspaced,
+    joined_spans,
+    query_counts,
+    tokenize,
+    units,
+    word_places,
+)
+
+MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
+
+
+@lru_cache(maxsize=1 << 14)
+def term_of(word: str, code: str) -> str:
+    """Return the term of a word or form in a text of the language of a stemmer ("": of none), or a
+    prefix and a digest where it is very long.
+    """
+    if word[0] == OTHER:
+        return OTHER + term_of(word[1:], code)
+    stem = stem_by(code, word)
+    term = f"{stem}/{code}" if stem else word  # no word contains "/" or "…"
+    if len(term) <= MAX_TERM:
+        return term
+    return f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"
+
+
+@lru_cache(maxsize=1 << 14)
+def terms_of(word: str) -> tuple[str, ...]:
+    """Return every term of a word, whatever the language of its text."""
+    return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
+
+
+def counted(
+    text: str, code: str, term: Callable[[str, str], str] = term_of
+) -> tuple[Mapping[str, int], int]:
+    """Count the terms of a text in the language of a stemmer, those of its forms, too, and its
+    words.
+
+    Each single character of a script without blanks is a term, as often as it starts or ends pairs,
+    whichever is more. So queries for it need no search among all pairs.
+    """
+    tokens = tokenize(text)
+    words = Counter(tokens)
+    counts: defaultdict[str, int] = defaultdict(int)
+    for own, frequency in zip(map(term, words, repeat(code)), words.values(), strict=True):
+        counts[own] += frequency
+    if not text.isascii():
+        heads: Counter[str] = Counter()
+        tails: Counter[str] = Counter()
+        for word in filter(is_unspaced, words):
+            head, *_, tail = units(word) * 2
+            heads[head] += words[word]
+            tails[tail] += words[word]
+        for character, frequency in (heads | tails).items():
+            counts[character] = frequency
+    for form, frequency in sorted(forms(text).items()):
+        # What has the same stem as a word of the text adds nothing to it.
+        if form[0] != OTHER or term(form[1:], code) not in counts:
+            counts[term(form, code)] += frequency
+    return counts, len(tokens)
+
+
+@lru_cache(maxsize=1 << 10)
+def query_terms(query: str, language: str) -> tuple[QueryWord, ...]:
+    """Return the words of a query with their terms in a text of a language."""
+    code = stemmed_as(language)
+    return tuple(word._replace(tokens=worth_of(word, code)) for word in query_words(query))
+
+
+def worth_of(word: QueryWord, code: str) -> tuple[tuple[str, float], ...]:
+    """Return the terms of a word in the language of a stemmer, and what each counts."""
+    worth: defaultdict[str, float] = defaultdict(float)
+    for form, own in word.tokens:
+        worth[term_of(form, code)] += own
+    return tuple((term, min(1.0, own)) for term, own in worth.items())
+
+
+@lru_cache(maxsize=1 << 12)
+def worth_in_any(word: QueryWord) -> Mapping[str, float]:
+    """Return the terms of a word, whatever the language of its text, and what each counts."""
+    return {term: own for code in ("", *ALGORITHMS) for term, own in worth_of(word, code)}
+
+
+# Within one text, whose language is known: stems without it; no language: words as they are
+
+
+def counted_in(text: str, language: str | None) -> tuple[Mapping[str, int], int]:
+    """Count the stems and forms of a text in a language (None: its words alone), and its words."""
+    if language is None:
+        tokens = tokenize(text)
+        return Counter(tokens), len(tokens)
+    code = stemmed_as(language)
+    return counted(text, code, _stem_of)
+
+
+def words_in(query: str, language: str | None) -> tuple[QueryWord, ...]:
+    """Return the words of a query with what ``counted_in`` counts of them."""
+    if language is None:
+        counts = query_counts(query)
+        return tuple(QueryWord(word, counts[word], ((word, 1.0),)) for word in counts)
+    return tuple(
+        word._replace(tokens=tuple((_stem_in(term), own) for term, own in word.tokens))
+        for word in query_terms(query, language)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem_of(word: str, code: str) -> str:
+    return _stem_in(term_of(word, code))
+
+
+def _stem_in(term: str) -> str:
+    return term.partition("/")[0]
+
+
+# Where a text has the words of a query
+
+
+class Place(NamedTuple):
+    """A word or form of a text: its term, and the span that it is written in."""
+
+    word: str
+    term: str
+    span: tuple[int, int]
+
+
+def places(text: str, language: str) -> list[Place]:
+    """Return the words and forms of a text in a language, in the order of their spans."""
+    code = stemmed_as(language)
+    written = [
+        *word_places(text),
+        *((form, (name.start, name.end)) for name in names(text) for form in name.forms),
+    ]
+    return sorted((Place(word, term_of(word, code), span) for word, span in written), key=_span)
+
+
+_span = attrgetter("span")
+
+
+def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, int]]:
+    """Return what to highlight: the spans (start, end) of ``text`` whose words have the stem of a
+    word in ``query``, in the text's language ("": English), are another form of it, or hold it.
+
+    In order, without overlap. Spans count characters of the given text, also where folding
+    changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
+    """
+    return spans_of(places(text, language), query, language)
+
+
+def spans_of(places: Iterable[Place], query: str, language: str) -> list[tuple[int, int]]:
+    """Return the spans of the places that have a word of a query."""
+    terms = {term for word in query_terms(query, language) for term, _ in word.tokens}
+    return joined_spans(
+        [place.span for place in places if place.term in terms or _holds(place.term, terms)]
+    )
+
+
+def _holds(term: str, terms: Collection[str]) -> bool:
+    """Tell whether a term is a compound with one of the others."""
+    return term.endswith(_COMPOUNDING) and any(
+        next(compounds.parts(part, f"\n{term}\n"), "") for part in terms
+    )
+
+
+_COMPOUNDING = tuple(f"/{code}" for code in compounds.LANGUAGES)
