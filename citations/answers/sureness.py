@@ -23,7 +23,7 @@ class Sureness(StrEnum):
         return str(_LABELS[self])
 
 
-class Level(NamedTuple):
+class SurenessLevel(NamedTuple):
     """A word, the least probability for it, and how often what has it was right."""
 
     sureness: Sureness
@@ -37,16 +37,20 @@ _LABELS: Final = {
     Sureness.UNSURE: _("not sure"),
 }
 ANSWERS: Final = (
-    Level(Sureness.SURE, 0.8, _("Of ten such answers, nine cite the right passage first")),
-    Level(Sureness.LIKELY, 0.6, _("Of three such answers, two cite the right passage first")),
-    Level(Sureness.UNSURE, 0.0, _("Of five such answers, two cite the right passage first")),
+    SurenessLevel(Sureness.SURE, 0.8, _("Of ten such answers, nine cite the right passage first")),
+    SurenessLevel(
+        Sureness.LIKELY, 0.6, _("Of three such answers, two cite the right passage first")
+    ),
+    SurenessLevel(
+        Sureness.UNSURE, 0.0, _("Of five such answers, two cite the right passage first")
+    ),
 )
 LECTURES: Final = (
-    Level(Sureness.LIKELY, 0.98, _("Of four such citations, three are right")),
-    Level(Sureness.UNSURE, 0.0, _("Of two such citations, one is right")),
+    SurenessLevel(Sureness.LIKELY, 0.98, _("Of four such citations, three are right")),
+    SurenessLevel(Sureness.UNSURE, 0.0, _("Of two such citations, one is right")),
 )
 
 
-def level_of(probability: float, levels: tuple[Level, ...] = ANSWERS) -> Level:
+def level_of(probability: float, levels: tuple[SurenessLevel, ...] = ANSWERS) -> SurenessLevel:
     """Return the first level that a probability reaches."""
     return next(level for level in levels if probability >= level.least)

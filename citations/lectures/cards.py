@@ -25,7 +25,7 @@ AWAY: Final = 120_000  # ms after which a page that was shown is cited again
 BESIDE: Final = 20  # characters between two passages that follow each other, at most
 
 
-class SpokenSentence(NamedTuple):
+class CitedSentence(NamedTuple):
     """A sentence of a window, and where it ends: in a segment, after the text ``before`` (with
     single blanks). No segment: the window was queried by itself.
     """
@@ -52,7 +52,7 @@ class CardGroup:
     windows: tuple[Window, ...]
     cards: tuple[Citation, ...]  # one to three
     others: tuple[Citation, ...]  # of later windows
-    said: SpokenSentence
+    said: CitedSentence
 
     @property
     def first(self) -> Window:
@@ -234,7 +234,7 @@ def _speech(session: LectureSession, windows: Sequence[Window]) -> _Speech:
     return {number: " ".join(text.split()) for number, text in rows.values_list("number", "text")}
 
 
-def _nearest(window: Window, speech: _Speech, quote: str, language: str) -> SpokenSentence:
+def _nearest(window: Window, speech: _Speech, quote: str, language: str) -> CitedSentence:
     """Return the sentence of a window that is nearest to a quote; the last one, if none has any
     word of it: the first is in the window before, too.
     """
@@ -245,13 +245,13 @@ def _nearest(window: Window, speech: _Speech, quote: str, language: str) -> Spok
         start, stop = text.sentences[-1]
     said = text.text[start:stop].rstrip()
     if window.first is None or window.last is None:
-        return SpokenSentence(said)
+        return CitedSentence(said)
     covered = {number: speech[number] for number in speech if window.first <= number <= window.last}
     line = " ".join(covered.values())
     begin = line.find(text.text)
     end = begin + start + len(said) if begin >= 0 else len(line)
     for number, piece in covered.items():
         if end <= len(piece):
-            return SpokenSentence(said, number, piece[:end])
+            return CitedSentence(said, number, piece[:end])
         end -= len(piece) + 1
-    return SpokenSentence(said, window.last)
+    return CitedSentence(said, window.last)

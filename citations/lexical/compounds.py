@@ -33,13 +33,13 @@ def find(words: Sequence[QueryWord], state: Snapshot) -> Mapping[str, Mapping[st
 
 
 def _with(word: str, lexicon: Sequence[str]) -> list[str]:
-    found = {
+    compounds = {
         compound
         for code in LANGUAGES
         for terms in lexicon
         for compound in parts(term_of(word, code), terms)
     }
-    return sorted(found, key=lambda term: (len(term), term))[:MAX_COMPOUNDS]
+    return sorted(compounds, key=lambda term: (len(term), term))[:MAX_COMPOUNDS]
 
 
 def _lexicon(state: Snapshot) -> Iterator[str]:

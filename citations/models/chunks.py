@@ -1,5 +1,7 @@
 """Chunks of sources, which a search finds, and what all rows with a place in a text have."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
@@ -11,6 +13,8 @@ LOCATION = ("span_start", "span_end", "start", "end", "page", "last_page")
 
 class LocatedRow(models.Model):
     """A span of a source's text, with its time in a recording or its pages."""
+
+    source: Any  # a field of each such row
 
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
@@ -36,9 +40,8 @@ class LocatedRow(models.Model):
 
     @property
     def is_slide(self) -> bool:
-        """Whether its pages are slides; ``source`` is a field of all such rows."""
-        source: Source = getattr(self, "source")  # noqa: B009
-        return self.page is not None and source.has_slides
+        """Whether its pages are slides."""
+        return self.page is not None and self.source.has_slides
 
 
 def indexed_text(context: str, text: str) -> str:

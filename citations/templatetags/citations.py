@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from citations import formats
 from citations.answers import sections
 from citations.answers.question.wording import separated
-from citations.answers.sureness import LECTURES, Level, level_of
+from citations.answers.sureness import LECTURES, SurenessLevel, level_of
 from citations.documents.pages import continue_tables
 from citations.ingest.time_left import rounded
 from citations.lectures.cards import heading_path
@@ -193,13 +193,13 @@ def printed_place(citation: Citation) -> str:
 
 
 @register.filter
-def answer_level(confidence: float) -> Level:
+def answer_level(confidence: float) -> SurenessLevel:
     """Return how sure an answer is."""
     return level_of(confidence)
 
 
 @register.filter
-def citation_level(score: float | None) -> Level:
+def citation_level(score: float | None) -> SurenessLevel:
     """Return how sure a citation of a lecture is."""
     return level_of(score or 0.0, LECTURES)
 

@@ -26,10 +26,12 @@ import sys
 from pathlib import Path
 from transcripts import captions
 from transcripts.text import bm25
+from transcripts.text.terms import counted_in, words_in
 from transcripts.text import reading
 cues = captions.parse(Path("transcripts/sample/how-bm25-ranks.en.vtt").read_bytes()).cues
 assert reading.read(cues, limits=reading.ReadingLimits()).text
-assert bm25.Index.build([cue.text for cue in cues]).rank("rare word", limit=3)
+index = bm25.Index.build(counted_in(cue.text, "en") for cue in cues)
+assert index.rank(words_in("rare word", "en"), limit=3)
 """
 THE_SITE = """
 import sys, os

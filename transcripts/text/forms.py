@@ -30,7 +30,7 @@ MAX_PAIRED: Final = 6  # words of a query whose neighbours may be one word elsew
 MAX_BRIEF: Final = 2  # words of a query in which every single letter counts
 
 
-class Name(NamedTuple):
+class WrittenName(NamedTuple):
     """What is written as one name, and how: its words, joined, with its sign, in capitals."""
 
     start: int
@@ -72,14 +72,14 @@ def forms(text: str) -> Mapping[str, int]:
     return counts
 
 
-def names(text: str) -> list[Name]:
+def names(text: str) -> list[WrittenName]:
     """Return the names of a text that have other forms, in order, with where they are."""
-    found = [
+    within = [
         name._replace(start=name.start + piece.start(), end=name.end + piece.start())
         for piece in _PIECES.finditer(text)
         for name in _names_in(piece[0])
     ]
-    names = sorted([*found, *_across_blanks(text)])
+    names = sorted([*within, *_across_blanks(text)])
     return names if has_capitals(text) else [name._replace(capitals="") for name in names]
 
 
@@ -105,7 +105,7 @@ def _forms_of(piece: str) -> tuple[str, ...]:
 _REMEMBERED: Final = 1 << 15
 
 
-def _forms(names: Iterable[Name]) -> Iterator[str]:
+def _forms(names: Iterable[WrittenName]) -> Iterator[str]:
     return (form for name in names for form in name.forms)
 
 
@@ -140,7 +140,7 @@ def _bare(word: str) -> str:
 
 _PIECES: Final = re.compile(rf"[^\s{UNSPACED_RANGES}]+")
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060\u20e3\ufe00-\ufe0f\ufeff]")
-_SILENT: Final = "♩♪♫♬"  # what captions mark music with
+_SILENT: Final = "♩♪♫♬\ufffd"  # what captions mark music with, and letters that are lost
 
 
 class _Kinds(dict[int, str]):
@@ -181,7 +181,7 @@ _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CAPITALS: Final = re.compile("A{2,5}|A(?:[.]A){1,4}")
 
 
-def _names_in(piece: str) -> Iterator[Name]:
+def _names_in(piece: str) -> Iterator[WrittenName]:
     plain = piece
     if not piece.isascii():
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", piece))
@@ -193,10 +193,10 @@ def _names_in(piece: str) -> Iterator[Name]:
             yield name._replace(start=0, end=len(piece)) if is_moved else name
 
 
-def _name(plain: str, kinds: str, match: re.Match[str]) -> Name:
+def _name(plain: str, kinds: str, match: re.Match[str]) -> WrittenName:
     start, end = match.span()
     if match["name"] is None:
-        return Name(start, end, (plain[start],), is_single=True)
+        return WrittenName(start, end, (plain[start],), is_single=True)
     first, last = match.span("name")
     spans = [(first + a, first + b) for a, b in (m.span() for m in _PART.finditer(match["name"]))]
     words = tuple(_lower(plain[a:b]) for a, b in spans)
@@ -208,7 +208,7 @@ def _name(plain: str, kinds: str, match: re.Match[str]) -> Name:
     lead, trail = match["lead"] or "", match["trail"] or ""
     is_name = not trail or any(kind in "aA" for kind in match["name"]) or trail[0] == "+"
     beside = kinds[start - 1 : start] + kinds[end : end + 1]
-    return Name(
+    return WrittenName(
         start,
         end,
         words,
@@ -259,18 +259,18 @@ _CUT: Final = re.compile(r"(?<!\w) [^\W\d_]{2,30} [-‐\u00ad] \s{1,9} [^\W\d_]{
 _ACROSS: Final = re.compile(r"[\d‐\u00ad-][^\W\d_]{0,3}\s")  # any of them has this
 
 
-def _across_blanks(text: str) -> Iterator[Name]:
+def _across_blanks(text: str) -> Iterator[WrittenName]:
     """Yield numbers in groups, numbers with their units, and words cut at the end of a line."""
     if not _ACROSS.search(text):
         return
     for match in chain(_GROUPS.finditer(text), _MEASURED.finditer(text)):
         written = match[0].replace(",", ".")
         joined = "".join(mark for mark in written if mark.isalnum() or mark == ".")
-        yield Name(*match.span(), _words(match[0]), joined=_lower(joined))
+        yield WrittenName(*match.span(), _words(match[0]), joined=_lower(joined))
     for match in _CUT.finditer(text):
         if match[0].split()[-1].islower():  # not “north- South”
             words = _words(match[0])
-            yield Name(*match.span(), words, joined="".join(words))
+            yield WrittenName(*match.span(), words, joined="".join(words))
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -309,12 +309,12 @@ def _is_ordinary(written: str, words: int) -> bool:
     return is_small or (words > MAX_PAIRED and written in ("A", "I"))
 
 
-def _long(name: Name, counts: Counter[str]) -> list[str]:
+def _long(name: WrittenName, counts: Counter[str]) -> list[str]:
     """Return the words of a name that ``tokenize`` gives."""
     return [word for word in (*name.words, name.underscored) if word in counts]
 
 
-def _precise(name: Name, counts: Counter[str]) -> Iterator[QueryWord]:
+def _precise(name: WrittenName, counts: Counter[str]) -> Iterator[QueryWord]:
     """Yield what a name says beyond its words: a sign, capitals, or what is too short for one."""
     base = max(_long(name, counts), key=len, default="")
     precise = [name.signed, name.capitals]

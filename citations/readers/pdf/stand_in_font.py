@@ -29,8 +29,8 @@ def use_stand_in() -> None:
     map_font, get_data, delete, get_name, get_charset = map(usual, _NAMES)
 
     def find(this: Any, weight: int, italic: int, charset: int, *rest: Any) -> int | None:
-        found: int | None = map_font(this, weight, italic, charset, *rest)
-        return found or (None if charset in COVERED else HANDLE)
+        handle: int | None = map_font(this, weight, italic, charset, *rest)
+        return handle or (None if charset in COVERED else HANDLE)
 
     def read(this: Any, handle: int, table: int, buffer: Any, size: int) -> int:
         if handle != HANDLE:

@@ -105,7 +105,8 @@ function extendGroup(group, fetched) {
 }
 
 /**
- * Fetch the groups that a window brings or extends, and its numbers. Returns how many cards are new.
+ * Fetch the groups that a window brings or extends, and its numbers.
+ * Returns how many cards are new.
  * @param {number | string} index
  */
 async function fetchWindow(index) {

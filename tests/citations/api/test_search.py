@@ -145,7 +145,7 @@ def test_neighbouring_passages_are_one_with_its_extent_and_parts(
     }
     assert passage["extent"] == {
         **{"start": 10.0, "end": 30.0, "place": "0:10–0:30"},
-        **{"page": None, "last_page": None},
+        **{"page": None, "last_page": None, "is_slide": False},
     }
     for at in (passage, part):
         assert f"?t={at['start']:.0f}s" in at["link"]

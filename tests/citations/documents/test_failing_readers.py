@@ -133,7 +133,8 @@ def test_one_page_that_cannot_be_read_leaves_the_others(
 ) -> None:
     letters = "import array; codes, boxes = map(array.array, 'If')"
     letters += "; codes.extend(b'Words'); [boxes.extend((9 * n, 9, 9 * n + 8, 19, 9 * n, 19, 10))"
-    letters += " for n in range(5)]; answer(page, codes.tobytes(), bytes(5), boxes.tobytes())"
+    letters += " for n in range(5)]; answer(page, codes.tobytes(), bytes(5), boxes.tobytes(),"
+    letters += " bytes(20))"
     fault = f"answer(page) if request['number'] == 2 else exec({letters!r})"
     replace_child(monkeypatch, tmp_path, fault)
     source = ingested(collection, b"%PDF-1.7\nx", "x.pdf")

@@ -39,6 +39,7 @@ from transcripts.models import (
     Video,
 )
 from transcripts.text import bm25
+from transcripts.text.terms import words_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -228,7 +229,7 @@ def test_a_name_stands_in_the_transcript_in_its_index_and_in_what_a_search_finds
     assert said(source).count("Speaker 0: ") == 20
     assert source.state == State.READY
     stored = TranscriptIndex.objects.get(transcript=source.transcript_id).data
-    assert bm25.Index.from_bytes(bytes(stored)).rank("lovelace", limit=1)
+    assert bm25.Index.from_bytes(bytes(stored)).rank(words_in("lovelace", "en"), limit=1)
     assert Chunk.objects.filter(source=source, text__contains="Ada Lovelace: ").exists()
     text = source_texts.of(source)
     first = text.text.index("A programme")

@@ -323,7 +323,7 @@ def test_captions_whose_file_names_no_language_are_in_the_one_that_they_are_sure
 ) -> None:
     sentences = ("The error of a network is carried back to where it started, step by step.",)
     talk = make_video(collection, lang="", cues=make_cues(sentences=sentences))
-    pieces = make_video(collection, key="b", lang="", cues=make_cues(2))
+    pieces = make_video(collection, key="b", lang="", cues=make_cues(2, sentences=("Oh.",)))
     discovery.adopt()
     languages = dict(Source.objects.values_list("video", "language"))
     assert languages == {talk.pk: "en", pieces.pk: ""}

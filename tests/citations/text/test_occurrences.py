@@ -152,10 +152,10 @@ def test_the_most_words_in_one_sentence_count() -> None:
 def test_a_word_is_found_with_and_without_its_accents() -> None:
     text = "The café and the cafe, a résumé."
     words = occurrences.words_by_stem(text, "en")
-    for typed, found in {
+    for typed, written in {
         "cafe": ["café", "cafe"],
         "café": ["café", "cafe"],
         "resume": ["résumé"],
     }.items():
         terms = occurrences.with_forms(occurrences.split_terms(typed), words, "en")
-        assert [text[a:b] for a, b in occurrences.find(text, terms)] == found
+        assert [text[a:b] for a, b in occurrences.find(text, terms)] == written

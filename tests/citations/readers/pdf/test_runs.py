@@ -72,8 +72,8 @@ def test_columns_are_read_one_after_the_other_however_narrow_the_gutter(
 
     text = text_of(tmp_path / "a.pdf", write=draw)
     ends = [f"Part{number}{end}" for number in range(columns) for end in ("start", "end")]
-    found = sorted((text.find(end), end) for end in ends)
-    assert [end for _, end in found] == ends
+    places = sorted((text.find(end), end) for end in ends)
+    assert [end for _, end in places] == ends
 
 
 def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
