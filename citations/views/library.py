@@ -324,8 +324,10 @@ def dismiss_languages(request: PageRequest) -> HttpResponse:
     response = HttpResponse() if request.htmx else back(request, reverse("library"))
     if gap:
         codes = _BETWEEN.join(gap.languages)
-        about = {"max_age": A_YEAR, "samesite": "Lax", "path": site_path("/")}
-        response.set_cookie(_cookie(request), codes, httponly=True, **about)
+        path = site_path("/")
+        response.set_cookie(
+            _cookie(request), codes, max_age=A_YEAR, samesite="Lax", path=path, httponly=True
+        )
     return response
 
 
