@@ -2,6 +2,7 @@
 wrong, and in which form the client reads the answer.
 """
 
+import json
 import re
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
-from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types import PROTOCOL_VERSION_META_KEY, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -25,8 +26,7 @@ _VERSION: Final = "mcp-protocol-version"
 def refusal(scope: Scope, *, stateless: bool) -> Response | None:
     """Return the answer to a request whose headers cannot be served."""
     headers = Headers(scope=scope)
-    host, versions = headers.get("host", ""), set(headers.getlist(_VERSION))
-    content = headers.get("content-type", "")
+    host, content = headers.get("host", ""), headers.get("content-type", "")
     if not _host_is_ours(host):
         text = "This server does not answer to that name; see ALLOWED_HOSTS."
         return PlainTextResponse(text, status_code=421)
@@ -37,20 +37,46 @@ def refusal(scope: Scope, *, stateless: bool) -> Response | None:
         # The SDK would hold a stream open on which, without sessions, nothing is ever sent.
         text, allow = "Only POST is served here.", {"Allow": "POST"}
         return PlainTextResponse(text, status_code=405, headers=allow) if stateless else None
-    if versions - set(SUPPORTED_PROTOCOL_VERSIONS) or len(versions) > 1:
-        requested = ", ".join(sorted(versions))[:100]
-        text = (
-            f"MCP-Protocol-Version “{requested}” is not a version that this server speaks: "
-            f"{', '.join(SUPPORTED_PROTOCOL_VERSIONS)}. Without the header it is 2025-03-26."
-        )
-        about = {"supported": list(SUPPORTED_PROTOCOL_VERSIONS), "requested": requested}
-        return _error(400, text, code=UNSUPPORTED_PROTOCOL_VERSION, data=about)
     if content.partition(";")[0].strip().lower() != JSON:
         is_other = f"not {content[:100]}" if content else "and is missing"
         return _error(415, f"The Content-Type has to be {JSON}, {is_other}.")
     if not preferred(headers.get("accept", "")):
         return _error(406, f"The answer is {JSON} or {STREAM}; Accept names neither.")
     return None
+
+
+def has_unknown_version(scope: Scope) -> bool:
+    """Return whether the header of the protocol's version cannot be served."""
+    versions = _versions(scope)
+    return bool(versions - set(SUPPORTED_PROTOCOL_VERSIONS)) or len(versions) > 1
+
+
+def version_refusal(scope: Scope, body: bytes) -> Response | None:
+    """Return the answer to a message with an unknown version; None if the message names a version
+    itself, as the SDK then answers.
+    """
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        message = None
+    message = message if isinstance(message, dict) else {}
+    parameters = message.get("params")
+    meta = parameters.get("_meta") if isinstance(parameters, dict) else None
+    if isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta:
+        return None
+    requested = ", ".join(sorted(_versions(scope)))[:100]
+    text = (
+        f"MCP-Protocol-Version “{requested}” is not a version that this server speaks: "
+        f"{', '.join(SUPPORTED_PROTOCOL_VERSIONS)}. Without the header it is 2025-03-26."
+    )
+    about = {"supported": list(SUPPORTED_PROTOCOL_VERSIONS), "requested": requested}
+    number = message.get("id")
+    number = number if isinstance(number, str | int) else None
+    return _error(400, text, code=UNSUPPORTED_PROTOCOL_VERSION, data=about, number=number)
+
+
+def _versions(scope: Scope) -> set[str]:
+    return set(Headers(scope=scope).getlist(_VERSION))
 
 
 def preferred(accept: str) -> str:
@@ -82,10 +108,15 @@ def tidied(scope: Scope, path: str) -> Scope:
 
 
 def _error(
-    status: int, message: str, *, code: int = _INVALID_REQUEST, data: Any = None
+    status: int,
+    message: str,
+    *,
+    code: int = _INVALID_REQUEST,
+    data: Any = None,
+    number: str | int | None = None,
 ) -> Response:
     error = {"code": code, "message": message} | ({"data": data} if data else {})
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=status)
+    return JSONResponse({"jsonrpc": "2.0", "id": number, "error": error}, status_code=status)
 
 
 # Host and Origin by Django's settings

@@ -29,7 +29,7 @@ from pydantic import AnyHttpUrl, ValidationError
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kbsite.callers import SignedInCaller, everything
 from kbsite.errors import RETRY_SECONDS
@@ -208,6 +208,12 @@ class Application:
         if refusal := request_headers.refusal(scope, stateless=self._stateless):
             await refusal(scope, receive, send)
             return
+        if request_headers.has_unknown_version(scope):
+            first = await receive()
+            if refusal := request_headers.version_refusal(scope, first.get("body", b"")):
+                await refusal(scope, receive, send)
+                return
+            receive = _beginning_with(first, receive)
         if not self._has_lifespan:  # to start the sessions' task group
             self._runner = self._runner or asyncio.create_task(self._run_sessions())
             await self._ready.wait()
@@ -222,6 +228,16 @@ class Application:
         async with self._sessions.run():
             self._ready.set()
             await asyncio.Event().wait()  # until the event loop ends and cancels this
+
+
+def _beginning_with(first: Message, rest: Receive) -> Receive:
+    """Return what receives a part that was received already, and then the others."""
+    waiting = [first]
+
+    async def receive() -> Message:
+        return waiting.pop() if waiting else await rest()
+
+    return receive
 
 
 def _refused(error: InsufficientScope) -> CallToolResult:
