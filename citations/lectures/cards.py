@@ -191,7 +191,7 @@ def _cited(session: LectureSession) -> Iterator[_Cited]:
 
 
 def _read(session: LectureSession, drafts: Sequence[_Draft]) -> list[CardGroup]:
-    """Read groups, without those whose sources have been deleted since they were looked for."""
+    """Read groups, without those of a lecture or of sources that have been deleted meanwhile."""
     page = Page.objects.filter(document=OuterRef("source"), number=OuterRef("page"))
     document = Document.objects.filter(source=OuterRef("source"))
     citations = citations_of(session).annotate(
@@ -202,8 +202,9 @@ def _read(session: LectureSession, drafts: Sequence[_Draft]) -> list[CardGroup]:
     by_key = citations.in_bulk(keys)
     indexes = {index for draft in drafts for index in draft.windows}
     windows = {row.index: row for row in Window.objects.filter(session=session, index__in=indexes)}
+    drafts = [draft for draft in drafts if windows.keys() >= {*draft.windows}]
     for citation in by_key.values():
-        citation.window = windows[citation.window_index or 0]
+        citation.window = windows.get(citation.window_index or 0)
     speech = _speech(session, [windows[draft.windows[0]] for draft in drafts])
     groups = []
     for draft in drafts:
