@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from kbsite.accounts.auth import caller_of_token
 from kbsite.callers import SignedInCaller
 from kbsite.errors import DATABASE_ERRORS
-from kbsite.mcp.request_headers import JSON, STREAM, preferred
+from kbsite.mcp.request_headers import JSON, STREAM, message_in, preferred
 from kbsite.middleware.responses import NOT_KEPT
 from kbsite.oauth import audience
 from transcripts.core import announcements
@@ -189,13 +189,7 @@ class McpResponse:
 
     def _message(self) -> dict[str, Any]:
         """Return the message that was sent, if it is a short one: those are that matter here."""
-        if len(self._body) >= MAX_SEEN:
-            return {}
-        try:
-            message = json.loads(self._body)
-        except (ValueError, RecursionError):
-            return {}
-        return message if isinstance(message, dict) else {}
+        return message_in(bytes(self._body)) if len(self._body) < MAX_SEEN else {}
 
     def _challenge(self, error: str, scope: str) -> str:
         return audience.challenge(self._own, "/mcp", error=error, scope=scope)

@@ -47,7 +47,7 @@ _STEPS = {
     "retrieve": "searching the library",
     "rerank": "ranking the passages",
     "write": "writing the answer",
-    "ground": "checking the quotes",
+    "ground": "writing the answer, and checking its quotes",  # each as soon as it is written
 }
 
 

@@ -55,11 +55,7 @@ def version_refusal(scope: Scope, body: bytes) -> Response | None:
     """Return the answer to a message with an unknown version; None if the message names a version
     itself, as the SDK then answers.
     """
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):
-        message = None
-    message = message if isinstance(message, dict) else {}
+    message = message_in(body)
     parameters = message.get("params")
     meta = parameters.get("_meta") if isinstance(parameters, dict) else None
     if isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta:
@@ -73,6 +69,15 @@ def version_refusal(scope: Scope, body: bytes) -> Response | None:
     number = message.get("id")
     number = number if isinstance(number, str | int) else None
     return _error(400, text, code=UNSUPPORTED_PROTOCOL_VERSION, data=about, number=number)
+
+
+def message_in(body: bytes) -> dict[str, Any]:
+    """Return the message of a request; {} for anything else, which the SDK refuses."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _versions(scope: Scope) -> set[str]:
