@@ -15,7 +15,7 @@ from time import process_time
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
-from harness.environment import boot, command
+from harness.environment import ROOT, boot, command
 
 boot()
 
@@ -44,13 +44,15 @@ QUESTIONS: Final = (
     "Why do captions have times?",
 )
 MISSPELT: Final = "What is a tokken bucket?"  # nothing answers it, and a word is corrected
+PROJECT: Final = tuple(f"{ROOT / room}/" for room in ("transcripts", "citations", "kbsite"))
 ROUNDS: Final = 20  # of which CPU time is the mean
 
 
 class Trip(NamedTuple):
-    """A trip: its calls, its queries of the database, and its CPU time (ms of this process)."""
+    """A trip: calls of the project's functions and of all, queries, CPU time (ms)."""
 
     name: str
+    own: int
     calls: int
     queries: int
     cpu: float
@@ -67,13 +69,14 @@ def main() -> None:
     publish(
         "Calls of a trip",
         f"{command()}: functions of Python that a trip calls in its thread when it is made again,"
-        " in a library of the samples; they are the same on every machine. *SQL* are its"
+        " in a library of the samples; they are the same on every machine. *Own* are those of the"
+        " project, the others those of the packages that they call. *SQL* are its"
         f" statements, *CPU* the mean of {ROUNDS} more trips, in ms. Questions are"
         f" {len(QUESTIONS)} that the samples answer, and one with a misspelt word that they do"
         f" not. Python {platform.python_version()}.",
         table(
-            ("trip", "calls", "SQL", "CPU"),
-            [(trip.name, trip.calls, trip.queries, f"{trip.cpu:.1f}") for trip in trips],
+            ("trip", "own", "all", "SQL", "CPU"),
+            [(*trip[:-1], f"{trip.cpu:.1f}") for trip in trips],
         ),
     )
 
@@ -101,8 +104,8 @@ def asking() -> list[Trip]:
     trips = []
     for name, way in ways.items():
         made = [counted(name, partial(way, question)) for question in QUESTIONS]
-        calls, queries, cpu = map(fmean, zip(*(trip[1:] for trip in made), strict=True))
-        trips.append(Trip(name, round(calls), round(queries), cpu))
+        *counts, cpu = map(fmean, zip(*(trip[1:] for trip in made), strict=True))
+        trips.append(Trip(name, *map(round, counts), cpu))
     corrected = counted("search, a word corrected", partial(search, MISSPELT))
     return [trips[0], corrected, *trips[1:]]
 
@@ -127,23 +130,23 @@ def uploading() -> Trip:
 def counted(name: str, trip: Callable[[], object]) -> Trip:
     """Make a trip twice and count the second; then time more."""
     trip()
-    counts: Counter[str] = Counter()
+    files: Counter[str] = Counter()
 
-    def note(_: FrameType, event: str, __: Any) -> None:
-        counts[event] += 1
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            files[frame.f_code.co_filename] += 1
 
     with CaptureQueriesContext(connection) as queries:
         trip()
     sys.setprofile(note)
-    try:
-        trip()
-    finally:
-        sys.setprofile(None)
+    trip()
+    sys.setprofile(None)
     started = process_time()
     for _ in range(ROUNDS):
         trip()
     cpu = (process_time() - started) * 1000 / ROUNDS
-    return Trip(name, counts["call"], len(queries), cpu)
+    own = sum(count for file, count in files.items() if file.startswith(PROJECT))
+    return Trip(name, own, files.total(), len(queries), cpu)
 
 
 if __name__ == "__main__":
