@@ -77,6 +77,7 @@ def describe(path: Path) -> Facts:
         title=_meaningful(facts["title"]),
         author=_meaningful(facts["author"]),
         language=one_line(facts["language"]),
+        note=" ".join(_omitted(facts)),
         outline=tuple(entry for entry in outline if entry.title),
     )
 
@@ -275,6 +276,13 @@ def _rows_of(identity: Identity, number: int) -> PageRows:
     except DocumentBroken:
         return PageRows()
     return page_rows(laid.glyphs, laid.lines)
+
+
+def _omitted(facts: dict[str, Any]) -> Iterator[str]:
+    if facts["is_xfa"]:
+        yield "It has a form in XFA, which is not read, but only what its pages show without it."
+    if count := max(0, facts["attachments"]):
+        yield f"Attached files that are not read: {count}."
 
 
 def _meaningful(text: str) -> str:

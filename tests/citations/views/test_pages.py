@@ -100,7 +100,7 @@ def test_a_slide_is_called_slide(page: Client, paper: Source) -> None:
         'aria-label="Next slide"',
         "Go to slide",
         "Share the slide",
-        without=("Next page\"", "Go to page", "Share the page", "page 1"),
+        without=('Next page"', "Go to page", "Share the page", "page 1"),
     )
 
 
