@@ -1,26 +1,17 @@
 """Long and large documents: how long reading them takes, and in how much memory; or, where folders
 are named, how much of their PDF files is read, and in which order.
 
-``python bench/documents.py [FOLDER …]`` compares with commands that print the text of a file, named
-by ``--reference`` once or more; {} stands for the file. Words are compared in their compatibility
-forms and without soft hyphens, and letters of Chinese and Japanese one by one, as no spaces part
-their words. Headers and footers count: they are kept behind a page's paragraphs, and found by its
-search. What a file draws twice at the same place is read once; a command that prints it twice
-lowers the shares.
+``python bench/documents.py [FOLDER …]`` compares with commands that print the text of a file {},
+named by ``--reference "first; second"``.
 """
 
-import re
-import subprocess
 import tempfile
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from harness.environment import arguments, boot, command, machine
 
@@ -32,6 +23,7 @@ from citations.readers import recognition
 from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import read
 from tests.citations.readers.pdf.bombs import heavy
+from tests.citations.readers.pdf.common_words import Shares, by_reference, compared
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
 from transcripts.core.errors import KnowledgeBaseError
@@ -41,17 +33,14 @@ FILES: Final[dict[str, Callable[[Path], object]]] = {
     "200 MB.pdf": lambda path: path.write_bytes(heavy(2_000, 99_000)),
     "14 MB.md": lambda path: path.write_text("# Head\n\n" + "Words that say something. " * 550_000),
 }
-PRINTER: Final = "pdftotext {} -"
-FEWEST, ENOUGH = 8, 0.9  # words of a file, share of them
-EAST_ASIAN: Final = "\u3040-\u312f\u3190-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 
 def main() -> None:
-    options = arguments(__doc__, folders=[""], reference=(PRINTER,))
+    options = arguments(__doc__, folders=[""], reference="pdftotext {} -")
     if paths := [
         path for folder in options.folders if folder for path in sorted(Path(folder).rglob("*.pdf"))
     ]:
-        compare(paths, options.reference or [PRINTER])
+        compare(paths, options.reference.split("; "))
         return
     publish(
         "Long and large documents",
@@ -64,31 +53,17 @@ def main() -> None:
 
 def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
     """Publish how much of the files is read, by each reference and by the one that agrees best."""
-    every: list[list[Shares]] = []
+    files: list[list[Shares]] = []
     for path in paths:
         with suppress(KnowledgeBaseError):  # anything else is a fault, and ends the measurement
-            own = words_of(" ".join(page.text for page in read(path, most_pages=5_000)))
-            every.append([shared(own, words_of(printed(each, path))) for each in references])
-    columns = {
-        f"`{reference}`": [file[place] for file in every if file[place].count >= FEWEST]
-        for place, reference in enumerate(references)
-    }
-    columns["the best of those with so many words"] = [
-        max(shares for shares in file if shares.count >= FEWEST)
-        for file in every
-        if max(shares.count for shares in file) >= FEWEST
-    ]
-    columns["**the best of those with any words**"] = [
-        max(shares for shares in file if shares.count)
-        for file in every
-        if max(shares.count for shares in file) >= FEWEST
-    ]
+            text = " ".join(page.text for page in read(path, most_pages=5_000))
+            files.append([compared(text, each, path) for each in references])
     publish(
         "Words of PDF files",
-        f"{command()}: of {len(paths):,} files, {len(paths) - len(every)} are refused with a"
+        f"{command()}: of {len(paths):,} files, {len(paths) - len(files)} are refused with a"
         " reason, and none fails otherwise. Medians of the shares of a command's words, and of its"
-        f" pairs of neighbours, that are read, of files in which it prints {FEWEST} words or more;"
-        " in the last row, of those in which any command does. A damaged file, or one without a"
+        " pairs of neighbours, that are read, of files in which it prints eight words or more; in"
+        " the last row, of those in which any command does. A damaged file, or one without a"
         f" table of characters, makes each print other words. {machine()}.",
         table(
             ("compared with", "files", "words", "files with .9 of them", "pairs of neighbours"),
@@ -97,41 +72,13 @@ def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
                     name,
                     len(shares),
                     f"{median(each.words for each in shares):.3f}",
-                    share([each.words >= ENOUGH for each in shares], 1),
+                    share([each.words >= 0.9 for each in shares], 1),
                     f"{median(each.pairs for each in shares):.3f}",
                 )
-                for name, shares in columns.items()
+                for name, shares in by_reference(references, files).items()
             ),
         ),
     )
-
-
-class Shares(NamedTuple):
-    """The shares of a command's words, and of its pairs of them, in common; how many words."""
-
-    words: float
-    pairs: float
-    count: int
-
-
-def printed(reference: str, path: Path) -> str:
-    """Return what a command prints of a file, "" if that takes too long."""
-    call = [part.format(path) for part in reference.split()]
-    with suppress(subprocess.TimeoutExpired):
-        run = subprocess.run(call, capture_output=True, check=False, timeout=60)
-        return run.stdout.decode(errors="replace")
-    return ""
-
-
-def shared(own: Sequence[str], theirs: Sequence[str]) -> Shares:
-    words = (Counter(own) & Counter(theirs)).total() / max(1, len(theirs))
-    pairs = (Counter(pairwise(own)) & Counter(pairwise(theirs))).total()
-    return Shares(words, pairs / max(1, len(theirs) - 1), len(theirs))
-
-
-def words_of(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u00ad", "")
-    return re.findall(rf"[{EAST_ASIAN}]|[^\W{EAST_ASIAN}]+", plain)
 
 
 def rows() -> Iterator[Sequence[object]]:

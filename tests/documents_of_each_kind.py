@@ -1,22 +1,14 @@
-"""Add a document of each kind in the browser, read the scan by OCR, search and ask; take pictures.
-
-Run ``python bench/document_pictures.py``: the sheets of docs/formats.md go into docs/images/pages,
-as those of ``pictures.py`` do. It needs the extra ``ocr``.
-"""
+"""A document of each kind that is no plain text, and how it is added in a browser."""
 
 import os
-import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from harness.environment import arguments, boot
-
-boot(database=False)
-
-from harness.server import serving, wait_for
-from pictures import CHROMIUM, FLAGS, SHEETS, sheet
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from citations.models import Chunk, Source, State
 from tests.citations.readers.office import archives
@@ -24,6 +16,7 @@ from tests.citations.readers.pdf import papers
 from tests.web_standin import Web
 from transcripts.youtube.guard import LOOPBACK_VARIABLE
 
+SECONDS: Final = 600  # until all are read
 ADDRESS: Final = "bees.example/honey"
 BEES: Final = "Honey from roofs is cleaner, since nobody sprays the parks of a town. "
 ARTICLE: Final = (
@@ -81,47 +74,46 @@ def files(folder: Path) -> list[Path]:
     return [papers.columns(folder / "paper.pdf"), scan, *(folder / name for name in written)]
 
 
-def main() -> None:
-    arguments(__doc__)
-    with tempfile.TemporaryDirectory() as folder, Web() as web, sync_playwright() as playwright:
-        os.environ |= {LOOPBACK_VARIABLE: web.url, "DJANGO_ALLOW_ASYNC_UNSAFE": "1"}
-        web.give(ADDRESS, ARTICLE.encode(), Content_Type="text/html")
-        with serving("--sample") as server:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            visit = browser.new_context(reduced_motion="reduce")
-            page = visit.new_page()
-            page.goto(server.link)
+@contextmanager
+def web() -> Iterator[Web]:
+    """Have sites that begin in this block ask a stand-in, whatever address of the web is added.
 
-            def until(is_so: Callable[[], bool]) -> None:
-                wait_for(is_so, server.process)
-
-            until(lambda: not Source.objects.exclude(state=State.READY).exists())
-            count = Source.objects.count()
-            page.goto(f"{server.origin}/add/")
-            page.locator("#files").set_input_files(files(Path(folder)))
-            until(lambda: Source.objects.count() == count + 5)
-            page.locator("#what").fill(f"https://{ADDRESS}")
-            page.get_by_role("button", name="Add", exact=True).click()
-            until(lambda: Source.objects.filter(state=State.READY).count() == count + 5)
-            read_scan(page, server.origin)
-            until(lambda: Source.objects.filter(state=State.READY).count() == count + 6)
-            state = visit.storage_state()
-            for name, (title, words) in TITLED.items():
-                sources = Source.objects.filter(document__name__startswith=name)
-                sources.update(title=title)
-                hit = Chunk.objects.filter(source__in=sources, text__icontains=words)[0]
-                at = f"/sources/{hit.source.uuid}/pages/{hit.page}/?q={words}"
-                sheet(browser, SHEETS / f"document-{name}.webp", server.origin + at, state)
-            browser.close()
+    Their rows can then be read beside Playwright, whose loop runs in the same thread.
+    """
+    with Web() as standin:
+        standin.give(ADDRESS, ARTICLE.encode(), Content_Type="text/html")
+        os.environ |= {LOOPBACK_VARIABLE: standin.url, "DJANGO_ALLOW_ASYNC_UNSAFE": "1"}
+        yield standin
 
 
-def read_scan(page: Page, origin: str) -> None:
-    """Press the button that has OCR read a scan."""
+def add(page: Page, origin: str) -> Iterator[tuple[str, str]]:
+    """Add all within ``web``, have the scan read by OCR; yield names, and the paths that open them
+    at their words. Raises ``TimeoutError``.
+    """
+
+    def until(is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not is_so():
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            time.sleep(0.2)
+
+    ready = Source.objects.filter(state=State.READY)
+    all_ready = ready.count() + len(TITLED)
+    page.goto(f"{origin}/add/")
+    with TemporaryDirectory() as folder:
+        page.locator("#files").set_input_files(files(Path(folder)))
+        until(lambda: Source.objects.filter(document__name="whale.epub").exists())
+    page.goto(f"{origin}/add/")  # the box is emptied after an upload
+    page.locator("#what").fill(f"https://{ADDRESS}")
+    page.get_by_role("button", name="Add", exact=True).click()
+    until(lambda: ready.count() == all_ready - 1)
     scan = Source.objects.get(document__name="scan.pdf")
     page.goto(f"{origin}/sources/{scan.uuid}/passages/")
     page.get_by_role("button", name="Read it by OCR").click()
-    page.get_by_role("button", name="Stop OCR").wait_for()
-
-
-if __name__ == "__main__":
-    main()
+    until(lambda: ready.count() == all_ready)
+    for name, (title, words) in TITLED.items():
+        sources = Source.objects.filter(document__name__startswith=name)
+        sources.update(title=title)
+        hit = Chunk.objects.filter(source__in=sources, text__icontains=words)[0]
+        yield f"document-{name}", f"/sources/{hit.source.uuid}/pages/{hit.page}/?q={words}"
