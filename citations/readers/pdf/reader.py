@@ -77,7 +77,7 @@ def describe(path: Path) -> Facts:
         title=_meaningful(facts["title"]),
         author=_meaningful(facts["author"]),
         language=one_line(facts["language"]),
-        note=" ".join(_omitted(facts)),
+        note=_note(facts),
         outline=tuple(entry for entry in outline if entry.title),
     )
 
@@ -278,11 +278,14 @@ def _rows_of(identity: Identity, number: int) -> PageRows:
     return page_rows(laid.glyphs, laid.lines)
 
 
-def _omitted(facts: dict[str, Any]) -> Iterator[str]:
+def _note(facts: dict[str, Any]) -> str:
+    """Return what a file has beside its pages, which is not read."""
+    notes = []
     if facts["is_xfa"]:
-        yield "It has a form in XFA, which is not read, but only what its pages show without it."
-    if count := max(0, facts["attachments"]):
-        yield f"Attached files that are not read: {count}."
+        notes.append("It has a form in XFA, which is not read: only what pages show without it.")
+    if (count := facts["attachments"]) > 0:
+        notes.append(f"Attached files that are not read: {count}.")
+    return " ".join(notes)
 
 
 def _meaningful(text: str) -> str:
