@@ -124,13 +124,14 @@ def _resolve_marks(state: StateCore) -> None:
     """Write wiki links, tasks, callouts and the marks of footnotes as they are shown."""
     tokens = state.tokens
     for before, opener, token in zip([None, None, *tokens], [None, *tokens], tokens, strict=False):
-        for child in token.children or ():
-            if opener and opener.type == "heading_open" and child is token.children[-1]:
+        children = token.children or []
+        for child in children:
+            if opener and opener.type == "heading_open" and child is children[-1]:
                 child.content = _ATTRIBUTES.sub("", child.content)
             if child.type == "text":
                 child.content = _WIKI_LINK.sub(lambda link: link[2] or link[1], child.content)
-        if before and token.children:
-            _resolve_beginning(before, token.children)
+        if before and children:
+            _resolve_beginning(before, children)
 
 
 def _resolve_beginning(before: Token, children: list[Token]) -> None:

@@ -25,7 +25,7 @@ class Shares(NamedTuple):
 
     words: float
     pairs: float
-    count: int
+    total: int
 
 
 def by_reference(
@@ -35,13 +35,13 @@ def by_reference(
     where any has enough words.
     """
     columns = {
-        f"`{reference}`": [shares for shares in own if shares.count >= FEWEST]
+        f"`{reference}`": [shares for shares in own if shares.total >= FEWEST]
         for reference, own in zip(references, zip(*files, strict=True), strict=True)
     }
     columns["**the one that agrees best**"] = [
-        max(shares for shares in own if shares.count)
+        max(shares for shares in own if shares.total)
         for own in files
-        if any(shares.count >= FEWEST for shares in own)
+        if any(shares.total >= FEWEST for shares in own)
     ]
     return columns
 
