@@ -1,22 +1,15 @@
 """Long and large documents: how long reading them takes, and in how much memory; or, where folders
 are named, how much of their PDF files is read, and in which order.
 
-``python bench/documents.py [FOLDER …]`` compares with a command that prints the text of a file.
-Words are compared in their compatibility forms and without soft hyphens, and letters of Chinese and
-Japanese one by one, as no spaces part their words. Headers and footers count: they are kept behind
-a page's paragraphs, and found by its search. What a file draws twice at the same place is read
-once; a command that prints it twice lowers the shares.
+``python bench/documents.py [FOLDER …]`` compares with commands that print the text of a file {},
+named by ``--reference "first; second"``.
 """
 
-import re
-import subprocess
 import tempfile
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Final
 
@@ -24,12 +17,13 @@ from harness.environment import arguments, boot, command, machine
 
 boot(database=False)
 
-from harness.report import publish, share, spread, table
+from harness.report import publish, share, table
 
 from citations.readers import recognition
 from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import read
 from tests.citations.readers.pdf.bombs import heavy
+from tests.citations.readers.pdf.common_words import Shares, by_reference, compared
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
 from transcripts.core.errors import KnowledgeBaseError
@@ -39,21 +33,14 @@ FILES: Final[dict[str, Callable[[Path], object]]] = {
     "200 MB.pdf": lambda path: path.write_bytes(heavy(2_000, 99_000)),
     "14 MB.md": lambda path: path.write_text("# Head\n\n" + "Words that say something. " * 550_000),
 }
-EAST_ASIAN: Final = "\u3040-\u312f\u3190-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 
 def main() -> None:
     options = arguments(__doc__, folders=[""], reference="pdftotext {} -")
     if paths := [
-        path for folder in options.folders if folder for path in Path(folder).rglob("*.pdf")
+        path for folder in options.folders if folder for path in sorted(Path(folder).rglob("*.pdf"))
     ]:
-        words, pairs = zip(*compared(paths, options.reference), strict=True)
-        publish(
-            "Words of PDF files",
-            f"{command()}: common words {spread(words, 3)}, pairs of neighbours {spread(pairs, 3)}"
-            f" (median / 95th percentile); {share([ratio >= 0.9 for ratio in words])} of"
-            f" {len(words)} files have .9 of the words. {machine()}.",
-        )
+        compare(paths, options.reference.split("; "))
         return
     publish(
         "Long and large documents",
@@ -64,22 +51,34 @@ def main() -> None:
     )
 
 
-def compared(paths: Sequence[Path], reference: str) -> Iterator[tuple[float, float]]:
-    """Yield the share of words and of pairs in common, of files with eight words or more."""
+def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
+    """Publish how much of the files is read, by each reference and by the one that agrees best."""
+    files: list[list[Shares]] = []
     for path in paths:
-        call = [part.format(path) for part in reference.split()]
-        printed = subprocess.run(call, capture_output=True, check=False).stdout.decode()
         with suppress(KnowledgeBaseError):  # anything else is a fault, and ends the measurement
-            said = " ".join(page.text for page in read(path, most_pages=5_000))
-            own, theirs = words_of(said), words_of(printed)
-            pairs = (Counter(pairwise(own)) & Counter(pairwise(theirs))).total()
-            if (count := len(theirs)) >= 8:
-                yield (Counter(own) & Counter(theirs)).total() / count, pairs / (count - 1)
-
-
-def words_of(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u00ad", "")
-    return re.findall(rf"[{EAST_ASIAN}]|[^\W{EAST_ASIAN}]+", plain)
+            text = " ".join(page.text for page in read(path, most_pages=5_000))
+            files.append([compared(text, each, path) for each in references])
+    publish(
+        "Words of PDF files",
+        f"{command()}: of {len(paths):,} files, {len(paths) - len(files)} are refused with a"
+        " reason, and none fails otherwise. Medians of the shares of a command's words, and of its"
+        " pairs of neighbours, that are read, of files in which it prints eight words or more; in"
+        " the last row, of those in which any command does. A damaged file, or one without a"
+        f" table of characters, makes each print other words. {machine()}.",
+        table(
+            ("compared with", "files", "words", "files with .9 of them", "pairs of neighbours"),
+            (
+                (
+                    name,
+                    len(shares),
+                    f"{median(each.words for each in shares):.3f}",
+                    share([each.words >= 0.9 for each in shares], 1),
+                    f"{median(each.pairs for each in shares):.3f}",
+                )
+                for name, shares in by_reference(references, files).items()
+            ),
+        ),
+    )
 
 
 def rows() -> Iterator[Sequence[object]]:

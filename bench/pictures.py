@@ -3,7 +3,7 @@
 Run ``python bench/pictures.py`` from the repository, after a change that a picture shows. It uses
 the library as a reader would. Into docs/images go the pages that the texts show; into
 docs/images/pages, for docs/tour.md, a sheet of every page: phone, laptop and large screen, light
-and dark. ``--only ask,tour-video`` takes some of them.
+and dark. ``--only ask,tour-video,documents`` takes some of them; the last needs the extra ``ocr``.
 """
 
 import io
@@ -26,16 +26,15 @@ from citations.models import Source, State
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.extension import Reader, launched
 from tests.browser.watch_standin import WatchStandIn
+from tests.documents_of_each_kind import add, web
 from transcripts.models import Collection, Video
 
 IMAGES: Final = ROOT / "docs" / "images"
 SHEETS: Final = IMAGES / "pages"
-COLORS: Final = 128  # more make the files large, fewer make bands
 LAPTOP: Final = (1280, 800)
 # What stays in place while the page scrolls would stand in the middle of a long picture.
 UNSTUCK: Final = ".top { position: static !important; }"
 QUESTION: Final = "Why is the pause made random, and what is inverse document frequency?"
-REPLAYED: Final = 12_000  # ms, at ten times the speed of the talk
 TITLE: Final = "Patience for programs: retries and back-off"
 SPOKEN: Final = (
     "when a service says no, a program may try again",
@@ -53,9 +52,6 @@ WIDTHS: Final = {360: 740, 1280: 800, 1920: 1080}  # of the window -> its height
 SCHEMES: Final = ("light", "dark")
 SCALE: Final = 0.4  # of a picture on its sheet
 GAP: Final = 12  # pixels between two pictures
-PAPER: Final = "#8a8f98"
-QUALITY: Final = 45  # of WebP, of 100
-SETTLED: Final = 1_500  # ms, until pictures of sources and what arrives by itself are there
 FOLLOW_UP: Final = "How long should a program wait?"
 KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 
@@ -63,7 +59,7 @@ KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 def main() -> None:
     names = arguments(__doc__, only="").only
     wanted = names.split(",") if names else None
-    with serving("--sample") as server:
+    with web(), serving("--sample") as server:
         wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), server.process)
         chosen, pages = pictures(), used(server)
         with sync_playwright() as playwright:
@@ -78,6 +74,10 @@ def main() -> None:
                 if not wanted or f"tour-{name}" in wanted:
                     own = None if path.startswith(("/shared/", "/sign-in/")) else state
                     sheet(browser, SHEETS / f"{name}.webp", server.origin + path, own)
+            if not wanted or "documents" in wanted:
+                reader = browser.new_context(storage_state=state, reduced_motion="reduce")
+                for name, path in add(reader.new_page(), server.origin):
+                    sheet(browser, SHEETS / f"{name}.webp", server.origin + path, state)
             browser.close()
             if not wanted or "extension" in wanted:
                 take_panel(playwright, server.origin, state)
@@ -183,7 +183,7 @@ def replay(page: Page) -> None:
     page.get_by_role("link", name="Sample lecture").click()
     page.locator("[data-speed]").select_option("10")
     page.get_by_role("button", name="Replay").click()
-    page.wait_for_timeout(REPLAYED)
+    page.wait_for_timeout(12_000)  # at ten times the speed of the talk
 
 
 def unfold(page: Page) -> None:
@@ -203,7 +203,7 @@ def from_clients(page: Page) -> Any:
 def save(name: str, picture: bytes) -> None:
     """Save a picture with few colours, as small as it gets."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    few = image.quantize(COLORS, dither=Image.Dither.NONE)
+    few = image.quantize(128, dither=Image.Dither.NONE)
     few.save(IMAGES / f"{name}.png", optimize=True)
     print(f"{name}.png {image.width} × {image.height}")
 
@@ -266,7 +266,7 @@ def sheet(browser: Browser, file: Path, address: str, state: Any) -> None:
     ]
     heights = [max(picture.height for picture in row) for row in rows]
     width = max(sum(picture.width + GAP for picture in row) for row in rows) + GAP
-    whole = Image.new("RGB", (width, sum(heights) + GAP * (len(rows) + 1)), PAPER)
+    whole = Image.new("RGB", (width, sum(heights) + GAP * (len(rows) + 1)), "#8a8f98")
     top = GAP
     for row, height in zip(rows, heights, strict=True):
         left = GAP
@@ -274,7 +274,7 @@ def sheet(browser: Browser, file: Path, address: str, state: Any) -> None:
             whole.paste(picture, (left, top))
             left += picture.width + GAP
         top += height + GAP
-    whole.save(file, quality=QUALITY, method=6)
+    whole.save(file, quality=45, method=6)
     print(f"{file} {whole.width} × {whole.height}, {file.stat().st_size // 1000} kB")
 
 
@@ -287,7 +287,7 @@ def shot(browser: Browser, address: str, state: Any, scheme: Any, width: int) ->
     )
     page: Page = visit.new_page()
     page.goto(address, wait_until="load")
-    page.wait_for_timeout(SETTLED)
+    page.wait_for_timeout(1_500)  # pictures of sources, and what arrives by itself
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     visit.close()
     size = (round(picture.width * SCALE), round(picture.height * SCALE))

@@ -58,13 +58,17 @@ def command() -> str:
 
 
 def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
-    """Read the command line: a list by positions, a bool as a flag, and other values by name."""
+    """Read the command line: a list by positions, a bool as a flag, and other values by name; a
+    tuple by name, once or more, None without it.
+    """
     parser = argparse.ArgumentParser(description=about)
     for name, value in defaults.items():
         usual = f"default: {value}"
         if isinstance(value, list):
             kind = type(value[0])
             parser.add_argument(name, nargs="*", type=kind, default=value, help=usual)
+        elif isinstance(value, tuple):
+            parser.add_argument(f"--{name}", action="append", help=usual)
         elif isinstance(value, bool):
             parser.add_argument(f"--{name}", action="store_true")
         else:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from django.contrib.auth.models import User
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
@@ -20,6 +21,7 @@ from citations.notebook.archive_pages import ArchiveFolders, page_path
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import front_matter
+from citations.reading.places import page_place
 from citations.text.markdown import escape_markdown
 from transcripts.core.alphabet import alphabetical
 from transcripts.core.player import Player
@@ -237,4 +239,4 @@ def source_text(source: Source, *, file: str = "") -> Iterator[str]:
     yield f"# {escape_markdown(source.title)}\n"
     pages = Page.objects.filter(document__source=source).order_by("number")
     for page in pages.iterator(chunk_size=BATCH):
-        yield f"## {archive_pages.page_name(page.number)}\n\n{page.text}\n"
+        yield f"## {capfirst(page_place(page.number, source))}\n\n{page.text}\n"

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -27,6 +28,7 @@ from citations.readers.markup.mathml import set_formulas
 from citations.readers.markup.rendering import render_text
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
+from citations.reading.places import page_place
 from citations.text.markdown import escape_markdown
 from transcripts.core.alphabet import alphabet_key
 from transcripts.library import exports
@@ -100,8 +102,8 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
     yield _about(source, original)
     pages = Page.objects.filter(document__source=source).order_by("number")
     for leaf in pages.iterator(chunk_size=BATCH):
-        number = leaf.number
-        yield format_html('<p class="page-number" id="page-{}">{}</p>', number, page_name(number))
+        name = capfirst(page_place(leaf.number, source))
+        yield format_html('<p class="page-number" id="page-{}">{}</p>', leaf.number, name)
         if leaf.html:
             yield mark_safe(set_formulas(below_title(sanitize(leaf.html))))
         else:
@@ -129,10 +131,6 @@ def of_recording(video: Video, transcript: Transcript, *, file: str = "") -> str
             yield spoken[0].start, text.text[spoken[0].first : spoken[-1].last].strip()
 
     return exports.to_markdown(video, transcript, file=file, paragraphs=paragraphs)
-
-
-def page_name(number: int) -> str:
-    return _("Page %(number)s") % {"number": number}
 
 
 def player(file: str, *, is_audio: bool) -> SafeString:

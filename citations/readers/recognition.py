@@ -21,6 +21,9 @@ _PICTURE_HINT: Final = "Save it as PNG or JPEG, and add that."
 _CONVERT_HINT: Final = "Convert it to MP4 or WebM, and add that with its captions."
 _UNPACK_HINT: Final = "Unpack it first."
 _WORD_HINT: Final = "Save it as .docx, and add that."
+_PAGE_HINT: Final = (
+    "Open it in your browser, save it as a web page or PDF there, and add that file."
+)
 _SLIDES_HINT: Final = "Save it as .pptx, and add that."
 _PACKAGE_NOTES: Final = (  # of archives, and of files of old office programs
     (rb"PK\x01\x02.{42}xl/workbook", "It is a spreadsheet, which cannot be read.", _EXPORT_HINT),
@@ -56,6 +59,8 @@ _FOREIGN_NOTES: Final = (  # whole sentences, to be translated
     (ARCHIVE, "It is a ZIP archive, which cannot be read.", _UNPACK_HINT),
     (b"PK\x05\x06", "It is an empty ZIP archive, which cannot be read.", _EXPORT_HINT),
     (_OLD_OFFICE, "It is an old Office file, which cannot be read.", _EXPORT_HINT),
+    (b"From: <Saved by", "It is a web archive (MHTML), which cannot be read.", _PAGE_HINT),
+    (b"MIME-Version:", "It is a web archive (MHTML), which cannot be read.", _PAGE_HINT),
     (b"{\\rtf", "It is a file in Rich Text Format, which cannot be read.", _EXPORT_HINT),
     (b"%!PS", "It is a PostScript file, which cannot be read.", _EXPORT_HINT),
     (b"AT&TFORM", "It is a DjVu file, which cannot be read.", _EXPORT_HINT),

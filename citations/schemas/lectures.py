@@ -207,6 +207,7 @@ class CitedEventOut(WindowCitationOut):
 
     id: UUID = Field(validation_alias="uuid")
     kind: str = Field(validation_alias=AliasPath("source", "kind"))
+    is_slide: bool = Field(False, description="The page is a slide.")
     start: Seconds | None
     end: Seconds | None
 

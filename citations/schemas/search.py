@@ -204,6 +204,7 @@ class SourceOut(Shape):
     pages: Annotated[int | None, AfterValidator(lambda count: count or None)] = Field(
         None, validation_alias=AliasPath("document", "page_count"), description="Of a document."
     )
+    has_slides: bool = Field(False, description="Its pages are slides.")
     characters: Count
     note: str = Field(
         "", description="What is to be known of how it was read and embedded, such as by OCR."

@@ -113,7 +113,7 @@ def _source_line(_: int, row: SourceOut, *, label: StateLabel) -> str:
         row.title,
         f"videoId={row.video_id}" if row.video_id else "",
         row.kind,
-        f"{row.pages} pages" if row.pages else "",
+        f"{row.pages} {'slides' if row.has_slides else 'pages'}" if row.pages else "",
         row.channel,
         row.language,
         row.collection,

@@ -169,7 +169,7 @@ def check_details(page: Page, answer: Locator) -> None:
     expect(panel.get_by_role("heading")).to_be_focused()
     expect(panel.locator(".sheet-quote").first).to_be_attached()
     check_accessibility(page)
-    panel.get_by_role("link", name="Open the page").click()
+    panel.get_by_role("link", name="Open at page").click()
     expect(page.locator("#page-dialog .sheet-quote").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#page-dialog")).to_be_hidden()

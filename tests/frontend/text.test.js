@@ -100,6 +100,7 @@ test("what stands between backticks is code", () => {
 test("new citations are announced by the first of them", () => {
   const [book, talk] = [{ document_name: "Book", page_number: 3 }, { document_name: "Talk" }];
   assert.equal(newCitations([book]), "1 new citation: Book, page 3");
+  assert.equal(newCitations([{ ...book, is_slide: true }]), "1 new citation: Book, slide 3");
   assert.equal(newCitations([talk, book]), "2 new citations: Talk and 1 more");
 });
 

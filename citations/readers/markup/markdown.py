@@ -22,6 +22,9 @@ SEGMENT: Final = 200_000  # characters parsed at once: parsers take more than li
 _FRONT: Final = re.compile(
     r"\A---[ \t]*\n(?=\S)(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 )
+# Programs also write what is no YAML, such as a title with a colon.
+_FRONT_LINE: Final = re.compile(r"[\w-]+:(?:\s+[^\s\[{]|$)|\s|-|#|$")
+_FRONT_FACT: Final = re.compile(r"(?m)^([\w-]+):[ \t]*[\"']?(.*?)[\"']?[ \t]*$")
 _FACTS: Final = {  # the names of a fact in front matter, the usual one first
     "title": ("title",),
     "author": ("author", "authors"),
@@ -42,6 +45,7 @@ _DISPLAYED: Final = {  # nothing may follow on the last line: it would be lost
 _CLOSERS: Final = {"\\(": "\\)", "\\[": "\\]"}
 _WIKI_LINK: Final = re.compile(r"(?<!\w)!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
 _CALLOUT: Final = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
+_ATTRIBUTES: Final = re.compile(r"\s*\{:?\s*(?:[#.][\w:.-]+\s*)+\}\s*$")  # of a heading
 _TASK: Final = re.compile(r"\[([ xX])\](?=\s)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"</?([a-zA-Z][\w.:-]*)[^<>]*>")
@@ -60,14 +64,15 @@ _KNOWN: Final = frozenset(_NAMES.split())
 def read_front_matter(text: str) -> tuple[dict[str, str], str]:
     """Return the facts of the YAML at a text's beginning, and what follows it.
 
-    What stands between two rules and is no mapping in YAML belongs to the text.
+    What stands between two rules and has not the form of a mapping belongs to the text.
     """
     front = _FRONT.match(text)
     try:
         # Its scalars are what is written: Norwegian is “no”. It builds no objects, merges nothing.
         values = yaml.load(front[1], yaml.BaseLoader) if front else None
     except (yaml.YAMLError, RecursionError):
-        values = None
+        is_front = front and all(map(_FRONT_LINE.match, front[1].splitlines()))
+        values = dict(_FRONT_FACT.findall(front[1])) if front and is_front else None
     if front is None or not isinstance(values, dict):
         return {}, text
     named = {str(name).casefold(): value for name, value in values.items()}
@@ -117,12 +122,16 @@ def to_html(text: str) -> Iterator[str]:
 
 def _resolve_marks(state: StateCore) -> None:
     """Write wiki links, tasks, callouts and the marks of footnotes as they are shown."""
-    for before, token in zip([None, None, *state.tokens], state.tokens, strict=False):
-        for child in token.children or ():
+    tokens = state.tokens
+    for before, opener, token in zip([None, None, *tokens], [None, *tokens], tokens, strict=False):
+        children = token.children or []
+        for child in children:
+            if opener and opener.type == "heading_open" and child is children[-1]:
+                child.content = _ATTRIBUTES.sub("", child.content)
             if child.type == "text":
                 child.content = _WIKI_LINK.sub(lambda link: link[2] or link[1], child.content)
-        if before and token.children:
-            _resolve_beginning(before, token.children)
+        if before and children:
+            _resolve_beginning(before, children)
 
 
 def _resolve_beginning(before: Token, children: list[Token]) -> None:

@@ -14,7 +14,7 @@ Piece = tuple[int, str, str]  # level (1–6 of a heading, else 0), text, HTML
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _DROPPED_NAMES = (
     "script style nav noscript template svg iframe object embed canvas audio video head "
-    "button select textarea input dialog menu"
+    "button select textarea input dialog menu rp rt"
 )
 _BLOCK_NAMES = (
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption "
@@ -289,4 +289,5 @@ def _is_dropped(node: LexborNode) -> bool:
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or attributes.get("role") in _DROPPED_ROLES
+        or "display:none" in (attributes.get("style") or "").replace(" ", "").lower()
     )

@@ -229,6 +229,8 @@ class _Document:
         elif name == "relIds":
             items = packaging.diagram_items(self.archive, self.part, element)
             self._after.append(f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
+        elif words := attribute(element, "string") if name == "textpath" else "":
+            self._after.append(f"<p>{escape(words)}</p>")
         elif name in _COUNTED:
             self.omitted[_COUNTED[name]] += 1
         else:

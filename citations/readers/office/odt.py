@@ -37,6 +37,7 @@ _CONTENT: Final = "content.xml"
 _LOWEST: Final = 6  # level of a heading
 _MAX_SPACES: Final = 100
 _ALONE: Final = re.compile(r"(?s)\A\s*(<math)((?:(?!<math).)*</math>)\s*\Z")  # in a paragraph
+_HIDDEN: Final = "hidden"  # in place of a tag
 _TAGS: Final = {"bold": "strong", "italic": "em", "super": "sup", "sub": "sub"}
 
 
@@ -92,6 +93,8 @@ class _Styles:
 
 
 def _tags(properties: Element | None) -> list[str]:
+    if attribute(properties, "display") == "none":
+        return [_HIDDEN]
     position = attribute(properties, "text-position").partition(" ")[0]
     said = (attribute(properties, "font-weight"), attribute(properties, "font-style"), position)
     return [_TAGS[value] for value in said if value in _TAGS]
@@ -228,8 +231,11 @@ class _Document:
         return "".join(texts)
 
     def _span(self, element: Element) -> str:
+        tags = self._styles.tags.get(attribute(element, "style-name"), ())
+        if _HIDDEN in tags or attribute(element, "is-hidden") == "true":
+            return ""
         inner = self._inside(element)
-        for tag in self._styles.tags.get(attribute(element, "style-name"), ()):
+        for tag in tags:
             inner = f"<{tag}>{inner}</{tag}>" if inner.strip() else inner
         return inner
 
@@ -312,7 +318,7 @@ _BLOCKS: Final[dict[str, Callable[[_Document, Element], None]]] = {
     **dict.fromkeys(_SHAPES, _Document._add_each),
 }
 _TEXTS: Final[dict[str, Callable[[_Document, Element], str]]] = {  # of others, what is in them
-    "span": _Document._span,
+    **dict.fromkeys(("span", "hidden-text"), _Document._span),
     "s": _Document._spaces,
     "tab": lambda *_: " ",
     "line-break": lambda *_: "<br>",

@@ -1,7 +1,7 @@
 """Presentations (PPTX, ECMA-376 part 1, 19) as HTML, slide by slide: title, text, tables, notes.
 
-Numbers, dates and footers of slides are not read. What the speaker notes say is a quotation below
-the slide. Hidden slides are read, too.
+Numbers, dates and footers of slides are not read, nor hidden shapes; hidden slides are. What the
+speaker notes say is a quotation below the slide.
 """
 
 from collections import Counter
@@ -96,6 +96,8 @@ class _Slide:
 
     def _add(self, shape: Element) -> None:
         name = local(shape.tag)
+        if any(attribute(child(about, "cNvPr"), "hidden") in ("1", "true") for about in shape):
+            return
         if name in _COUNTED:
             self.omitted[_COUNTED[name]] += 1
         if add := _SHAPES.get(name):

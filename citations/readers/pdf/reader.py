@@ -77,6 +77,7 @@ def describe(path: Path) -> Facts:
         title=_meaningful(facts["title"]),
         author=_meaningful(facts["author"]),
         language=one_line(facts["language"]),
+        note=_note(facts),
         outline=tuple(entry for entry in outline if entry.title),
     )
 
@@ -275,6 +276,16 @@ def _rows_of(identity: Identity, number: int) -> PageRows:
     except DocumentBroken:
         return PageRows()
     return page_rows(laid.glyphs, laid.lines)
+
+
+def _note(facts: dict[str, Any]) -> str:
+    """Return what a file has beside its pages, which is not read."""
+    notes = []
+    if facts["is_xfa"]:
+        notes.append("It has a form in XFA, which is not read: only what pages show without it.")
+    if (count := facts["attachments"]) > 0:
+        notes.append(f"Attached files that are not read: {count}.")
+    return " ".join(notes)
 
 
 def _meaningful(text: str) -> str:

@@ -13,6 +13,7 @@ from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
 GENERATED, BOLD, TURNS, FIELD, NOTE, UNMAPPED = 1, 2, 12, 16, 32, 64
 OBLIQUE = 1_000  # the turn of a line at 0 degrees, if there were one; others are near it
 AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
+SPACED = 8  # characters that tell whether letters are set apart
 GUTTER = 1.25  # usual spaces of a line: those between columns are wider
 ALIGNED = 0.6  # share of the lines across a gutter whose second part begins there
 MIN_ALIGNED = 5  # lines
@@ -86,7 +87,10 @@ def runs_of(glyphs: Glyphs) -> list[PdfRun]:
         if run is None or not _continues(run, turn, left, right, y, size, gap):
             run = PdfRun([], left, right, y, size, turn=turn, is_field=bool(style & FIELD))
             runs.append(run)
-        elif blank >= 0 and not (styles[blank] & GENERATED and _is_close(run, code, left, size)):
+        elif blank >= 0 and not (
+            styles[blank] & GENERATED
+            and (_is_close(run, code, left, size) or _is_apart(glyphs, run, left, size))
+        ):
             run.glyphs.append(-1)
         blank = -1
         run.glyphs.append(index)
@@ -118,6 +122,20 @@ def _continues(
 def _is_close(run: PdfRun, code: int, left: float, size: float) -> bool:
     """Whether a character stands where the next of a script without spaces does."""
     return is_east_asian(code) and left - run.end < 0.5 * size
+
+
+def _is_apart(glyphs: Glyphs, run: PdfRun, left: float, size: float) -> bool:
+    """Whether a character stands as far from a run as the run's letters from each other."""
+    letters, gap = 0, left - run.end
+    for after, index in pairwise(reversed(run.glyphs[-SPACED:])):
+        if min(after, index) >= 0 and all(
+            chr(glyphs.codes[each]).isalpha() for each in (after, index)
+        ):
+            own = _placed(glyphs, after)[1] - _placed(glyphs, index)[2]
+            if own < 0.12 * size or gap > 1.7 * own:
+                return False
+            letters += 1
+    return letters > 1
 
 
 def _placed(glyphs: Glyphs, index: int) -> tuple[int, float, float, float]:

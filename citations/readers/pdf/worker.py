@@ -115,6 +115,8 @@ def _describe(documents: Documents, request: dict[str, Any]) -> child_loop.Answe
         "author": document.get_metadata_value("Author")[:MAX_TITLE],
         "language": _string(pdfium.FPDFCatalog_GetLanguage, document),
         "outline": _outline(document),
+        "is_xfa": pdfium.FPDF_GetFormType(document) > pdfium.FORMTYPE_ACRO_FORM,
+        "attachments": pdfium.FPDFDoc_GetAttachmentCount(document),
     }
     return {}, [json.dumps(facts).encode()]
 

@@ -135,7 +135,7 @@ async function fetchWindow(index) {
   return cards;
 }
 
-/** @typedef {{document_name: string, page_number?: number | null}} LiveCitation */
+/** @typedef {Parameters<typeof newCitations>[0][number]} LiveCitation */
 
 /** @type {LiveCitation[]} */
 let news = [];

@@ -129,12 +129,14 @@ export const codeParts = (text) =>
 
 /**
  * Announce new citations to a screen reader.
- * @param {{document_name: string, page_number?: number | null}[]} citations at least one
+ * @param {{document_name: string, page_number?: number | null, is_slide?: boolean}[]} citations
  */
 export function newCitations(citations) {
   const [first] = citations;
-  const { document_name: name, page_number: page } = first;
-  const where = page ? gettext("{name}, page {page}", { name, page }) : name;
+  const { document_name: name, page_number: page, is_slide: isSlide } = first;
+  const at = { name, page: page ?? "" };
+  const placed = isSlide ? gettext("{name}, slide {page}", at) : gettext("{name}, page {page}", at);
+  const where = page ? placed : name;
   const count = ngettext("{count} new citation", "{count} new citations", citations.length);
   const others = citations.length - 1;
   return others

@@ -2,6 +2,7 @@
 
 import pytest
 
+from citations.errors import DocumentUnknown
 from citations.readers import recognition
 
 
@@ -25,3 +26,13 @@ def test_names_and_content_tell_captions_from_documents(
     name: str, head: bytes, is_document: bool
 ) -> None:
     assert recognition.is_document(head, name) is is_document
+
+
+@pytest.mark.parametrize(
+    "head", [b"From: <Saved by Blink>\r\nSubject: x", b"MIME-Version: 1.0\r\n"]
+)
+@pytest.mark.parametrize("name", ["page.mhtml", "page.html"])
+def test_a_web_archive_is_refused_with_what_to_do_instead(head: bytes, name: str) -> None:
+    with pytest.raises(DocumentUnknown, match="web archive") as raised:
+        recognition.recognise(head, name)
+    assert "save it as a web page" in raised.value.hint

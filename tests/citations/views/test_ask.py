@@ -654,7 +654,7 @@ def test_a_citation_shows_its_page_and_its_quote_in_whole_words(
     assert '<mark class="quoted">The error runs backwards.</mark>' in html
     assert " It begins at the …" in html
     assert f"/citations/{citation.uuid}/" in html
-    assert "Open the page" in html
+    assert "Open at page 1" in html
 
 
 def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, talk: Source) -> None:
@@ -679,7 +679,7 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
     html = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
     assert "no longer in the source" in html
     assert "This was never written in the book." in html
-    assert "Open the page" not in html
+    assert "Open at" not in html
 
 
 def test_a_viewer_asks_but_keeps_no_note(viewer: Client, talk: Source) -> None:

@@ -89,6 +89,21 @@ def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book
     assert "Page 12 of 20 · printed number 10 · 2.3 The circuit breaker" in html
 
 
+def test_a_slide_is_called_slide(page: Client, paper: Source) -> None:
+    Source.objects.filter(pk=paper.pk).update(has_slides=True)
+    html = text_of(page.get(address_of(paper)))
+    assert_shows(
+        html,
+        "guards, slide 1",
+        "Slide 1 of 2",
+        'aria-label="Slides"',
+        'aria-label="Next slide"',
+        "Go to slide",
+        "Share the slide",
+        without=('Next page"', "Go to page", "Share the page", "page 1"),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "notice"),
     [

@@ -7,6 +7,7 @@ import pytest
 
 from citations.readers.markup.article import NEEDS_SCRIPTS_NOTE, WHOLE_PAGE_NOTE
 from citations.readers.markup.reader import read_html
+from citations.readers.markup.walker import pieces_of
 from citations.readers.pagination import OpenDocument
 
 SPRING = (
@@ -231,3 +232,9 @@ def test_the_address_of_a_page_is_whole_or_none(
 )
 def test_a_hostile_page_is_read_all_the_same(tmp_path: Path, hostile: str) -> None:
     assert SPRING in text_of(opened(tmp_path, f"<p>{SPRING}</p>{hostile}"))
+
+
+def test_readings_beside_letters_and_what_is_not_displayed_are_left_out() -> None:
+    ruby = "<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>"
+    html = f"<p>{ruby} are letters.</p><p style='Display: none'>Not shown</p>"
+    assert [text for _, text, _ in pieces_of(html)] == ["漢字 are letters."]

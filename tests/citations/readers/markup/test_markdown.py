@@ -133,3 +133,16 @@ def test_what_looks_like_a_tag_and_is_no_element_of_html_is_text(tmp_path: Path)
         "list<T> a;",
         "In <Item/> a block",
     ]
+
+
+def test_front_matter_that_is_nearly_yaml_is_no_text(tmp_path: Path) -> None:
+    document = opened(tmp_path, "---\ntitle: Tea: a *short* guide\ntags:\n - a\n---\nWords.\n")
+    assert document.facts.title == "Tea: a *short* guide"
+    assert [page.text for page in document.pages] == ["Words."]
+    assert read(tmp_path, "---\nIt said: tea, and: more: of it\n---\nWords.\n") != "Words."
+
+
+@pytest.mark.parametrize("attributes", ["{#tea}", "{#tea .hot}", "{: #tea }", "{.unnumbered}"])
+def test_a_heading_has_no_attributes_in_its_words(tmp_path: Path, attributes: str) -> None:
+    text = read(tmp_path, f"# Green tea {attributes}\n\nOf {{#this}} kind\n")
+    assert text == "Green tea\n\nOf {#this} kind"

@@ -288,3 +288,10 @@ def test_a_diagram_is_read_as_a_list_of_its_texts(tmp_path: Path) -> None:
     }
     body = f"<w:p><w:r><w:drawing><d:relIds {dgm} r:dm='x'/></w:drawing></w:r></w:p>"
     assert text_of(read(docx(body, parts=parts), tmp_path)) == "• Plan\n• Do"
+
+
+def test_words_that_are_drawn_along_a_path_are_read(tmp_path: Path) -> None:
+    art = (
+        '<w:p><w:r><w:pict><v:shape><v:textpath string="A banner"/></v:shape></w:pict></w:r></w:p>'
+    )
+    assert text_of(read(docx(art), tmp_path)) == "A banner"

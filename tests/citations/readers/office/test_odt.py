@@ -104,3 +104,16 @@ def test_tables_boxes_pictures_and_equations_are_read(tmp_path: Path) -> None:
     assert opened.facts.note == (
         "Pictures, of which only the descriptions are read: 1. Charts that are not read: 1."
     )
+
+
+def test_hidden_words_are_not_read(tmp_path: Path) -> None:
+    automatic = (
+        '<style:style style:name="H" style:family="text">'
+        '<style:text-properties text:display="none"/></style:style>'
+    )
+    text = (
+        '<text:p>Shown <text:span text:style-name="H">hidden</text:span>'
+        '<text:hidden-text text:is-hidden="true">secret</text:hidden-text>'
+        '<text:hidden-text text:is-hidden="false">words</text:hidden-text></text:p>'
+    )
+    assert text_of(read(odt(text, automatic=automatic), tmp_path)) == "Shown words"

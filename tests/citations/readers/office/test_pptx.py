@@ -109,3 +109,9 @@ def test_an_equation_is_tex_whichever_form_a_program_wraps_it_in(tmp_path: Path)
         tmp_path,
     ).pages
     assert page.text == "As $a^{2}$\n\n$$a^{2}$$"
+
+
+def test_a_shape_that_is_not_shown_is_not_read(tmp_path: Path) -> None:
+    hidden = shape("Not shown").replace("name='x'", "name='x' hidden='1'")
+    [page] = read(pptx([slide(shape("Shown"), hidden)]), tmp_path).pages
+    assert page.text == "Shown"

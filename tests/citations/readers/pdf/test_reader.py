@@ -4,12 +4,13 @@ page as it is shown.
 
 import io
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from pypdfium2 import PdfDocument
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
@@ -398,3 +399,10 @@ def test_a_real_book_with_wrong_letters_is_put_right(real_data: Path) -> None:
     assert not any(letter in page.text for page in pages for letter in "ƟŌϭϮ")
     assert {block.heading for block in pages[0].blocks} == {"1.4 One Sided Limits"}
     assert "The text layer of this file is broken" in survey.note()
+
+
+def test_what_a_file_has_beside_its_pages_is_told(tmp_path: Path) -> None:
+    with closing(PdfDocument(paper(tmp_path / "a.pdf", [lambda c: write(c, LOSS)]))) as document:
+        document.new_attachment("table.csv").set_data(b"1,2")
+        document.save(path := tmp_path / "b.pdf")
+    assert pdf_reader.describe(path).note == "Attached files that are not read: 1."

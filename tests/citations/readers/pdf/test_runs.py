@@ -86,3 +86,30 @@ def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
 
     text = text_of(tmp_path / "a.pdf", write=draw)
     assert all(" ".join(row) in " ".join(text.split()) for row in rows)
+
+
+def test_words_whose_letters_are_set_apart_are_read_whole(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        x = 72.0
+        for word in ("North ", "Buona ", "Vista ", "Drive"):
+            last = len(word.strip()) - 1
+            for part in (word[:last], word[last:]):
+                text = canvas.beginText(x, 700)
+                text.setFont("Helvetica", 12)
+                text.setCharSpace(3)
+                text.textOut(part)
+                canvas.drawText(text)
+                x += canvas.stringWidth(part, "Helvetica", 12) + 3 * len(part)
+
+    assert text_of(tmp_path / "a.pdf", write=draw) == "North Buona Vista Drive"
+
+
+@pytest.mark.parametrize("words", ["15 AND", "2:13 PM", "1.1. TOPOLOGY", "Bank AG"])
+def test_few_letters_with_room_around_them_join_no_words(tmp_path: Path, words: str) -> None:
+    def draw(canvas: Canvas) -> None:
+        first, last = words.split()
+        canvas.setFont("Courier", 12)
+        canvas.drawString(72, 700, first)
+        canvas.drawString(72 + canvas.stringWidth(first, "Courier", 12) + 3, 700, last)
+
+    assert text_of(tmp_path / "a.pdf", write=draw) == words

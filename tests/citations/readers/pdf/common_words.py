@@ -1,0 +1,71 @@
+"""How much of what other programs print of a file is read.
+
+Words are compared in their compatibility forms and without soft hyphens, and letters of Chinese and
+Japanese one by one, as no spaces part their words. Headers and footers count: they are kept behind
+a page's paragraphs, and found by its search. What a file draws twice at the same place is read
+once; a command that prints it twice lowers the shares.
+"""
+
+import re
+import subprocess
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+FEWEST: Final = 8  # words of a file that counts
+EAST_ASIAN: Final = "\u3040-\u312f\u3190-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+
+
+class Shares(NamedTuple):
+    """The shares of a command's words, and of its pairs of them, in common; how many words."""
+
+    words: float
+    pairs: float
+    total: int
+
+
+def by_reference(
+    references: Sequence[str], files: Sequence[Sequence[Shares]]
+) -> dict[str, list[Shares]]:
+    """Return the shares of the files that count by each reference; by the one that agrees best,
+    where any has enough words.
+    """
+    columns = {
+        f"`{reference}`": [shares for shares in own if shares.total >= FEWEST]
+        for reference, own in zip(references, zip(*files, strict=True), strict=True)
+    }
+    columns["**the one that agrees best**"] = [
+        max(shares for shares in own if shares.total)
+        for own in files
+        if any(shares.total >= FEWEST for shares in own)
+    ]
+    return columns
+
+
+def compared(text: str, reference: str, path: Path) -> Shares:
+    """Compare the words of a file with those that a command prints."""
+    return shared(words_of(text), words_of(printed(reference, path)))
+
+
+def printed(reference: str, path: Path) -> str:
+    """Return what a command prints of a file, "" if that takes too long."""
+    call = [part.format(path) for part in reference.split()]
+    with suppress(subprocess.TimeoutExpired):
+        run = subprocess.run(call, capture_output=True, check=False, timeout=60)
+        return run.stdout.decode(errors="replace")
+    return ""
+
+
+def shared(own: Sequence[str], theirs: Sequence[str]) -> Shares:
+    words = (Counter(own) & Counter(theirs)).total() / max(1, len(theirs))
+    pairs = (Counter(pairwise(own)) & Counter(pairwise(theirs))).total()
+    return Shares(words, pairs / max(1, len(theirs) - 1), len(theirs))
+
+
+def words_of(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u00ad", "")
+    return re.findall(rf"[{EAST_ASIAN}]|[^\W{EAST_ASIAN}]+", plain)

@@ -1,0 +1,28 @@
+"""What counts as read of what another program prints."""
+
+import pytest
+
+from tests.citations.readers.pdf.common_words import by_reference, shared, words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Soft\u00adly, ﬁnd it", ["softly", "find", "it"]),
+        ("漢字 and かな", ["漢", "字", "and", "か", "な"]),
+    ],
+)
+def test_words_are_those_that_a_search_would_take(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+def test_a_file_counts_by_the_reference_that_agrees_best() -> None:
+    own = words_of("one two three four five six seven eight")
+    whole, apart, none = (shared(own, words_of(text)) for text in (" ".join(own), "o n e " * 3, ""))
+    columns = by_reference(["a", "b"], [[whole, none], [none, apart], [none, none]])
+    assert {name: len(shares) for name, shares in columns.items()} == {
+        "`a`": 1,
+        "`b`": 1,
+        "**the one that agrees best**": 2,
+    }
+    assert [shares.words for shares in columns["**the one that agrees best**"]] == [1, 0]
