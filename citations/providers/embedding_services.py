@@ -17,6 +17,7 @@ from citations.providers.embedding_replies import EmbeddingReply, vector_of
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import (
     Refusal,
+    ServerFailure,
     ServerNames,
     ollama_model_missing,
     server_name,
@@ -32,6 +33,7 @@ from transcripts.core.stages import timed
 Vectors: TypeAlias = NDArray[np.float32]
 _QUERIES_KEPT: Final = 256
 _QUERY_TRIES: Final = 2  # a user waits for the search
+_HINT: Final = "Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,9 +181,9 @@ class HostedEmbedder:
         raise_inner_error(reply.error, self._server.names.server)
         rows = reply.rows
         if rows is None:
-            raise self._invalid("does not number its vectors")
+            raise self._unclear("does not number its vectors")
         if len(rows) != len(texts):
-            raise self._invalid(f"gave {len(rows)} vectors for {len(texts)} texts")
+            raise self._unclear(f"gave {len(rows)} vectors for {len(texts)} texts")
         try:
             return [vector_of(row, self.dimensions) for row in rows]
         except ValueError as error:
@@ -196,10 +198,15 @@ class HostedEmbedder:
         return {} if is_default else {self.length_name: self.dimensions}
 
     def _invalid(self, fault: str) -> ModelServerError:
-        return ModelServerError(
-            f"{self.model} at {self._server.names.server} {fault}.",
-            hint="Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.",
-        )
+        return ModelServerError(f"{self._subject} {fault}.", hint=_HINT)
+
+    def _unclear(self, fault: str) -> ModelServerError:
+        """Return the fault of a reply to several texts that may be right for fewer."""
+        return ServerFailure(f"{self._subject} {fault}.", hint=_HINT, status=500, reason="")
+
+    @property
+    def _subject(self) -> str:
+        return f"{self.model} at {self._server.names.server}"
 
 
 class VoyageEmbedder(HostedEmbedder):

@@ -33,8 +33,7 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _CONTROL: Final = re.compile(
-    r"<[|｜](?:end|start|return|im_end|im_start|eot_id|eom_id|endoftext|message|begin_of_text"
-    r"|end_of_turn|assistant|user|system|end▁of▁sentence)[|｜]>(?:assistant\b)?|</s>|<end_of_turn>"
+    r"<[|｜][\w▁]{2,30}[|｜]>(?:assistant\b)?|</s>|<eos>|<(?:start|end)_of_turn>(?:model\b)?"
 )
 _LABEL: Final = r"^[\s#*_]{0,6}(?:%s)\s?[*_]{0,3}\s?[:：.…]{1,3}[*_]{0,3}"
 _LABELLED: Final = re.compile(  # “Thought: … Final answer:”, at the beginning of lines
