@@ -73,8 +73,13 @@ _LIMITS: Final = {
     "voyage": RequestLimits(texts=128, together=120_000, each=32_000),
     # 2,048 texts, 300,000 tokens, 8,191 a text.
     "openai": RequestLimits(texts=256, together=300_000, each=8_190),
-    # None, but 16 texts keep a processor busy for some seconds.
-    "ollama": RequestLimits(texts=16, together=100_000, each=32_000),
+}
+# Of servers of one's own: 16 texts keep a processor busy for seconds, and must not time out.
+_OWN_LIMITS: Final = RequestLimits(texts=16, together=100_000, each=32_000)
+_SERVICES: Final = {  # with their hosts
+    "voyage": ("Voyage AI", "api.voyageai.com"),
+    "openai": ("OpenAI", "api.openai.com"),
+    "ollama": ("Ollama", ""),
 }
 
 
@@ -130,8 +135,9 @@ class HostedEmbedder:
         self.provider, self.model, self.dimensions = provider, model, dimensions
         self._facts = _facts(provider, model) or EmbeddingModelFacts(dimensions=dimensions)
         self._server = _server(provider)
+        is_own = self._server.host != _SERVICES[provider][1]
         self._requests = TextRequests[NDArray[np.float64]](
-            _LIMITS[provider],
+            _OWN_LIMITS if is_own else _LIMITS[provider],
             optional=self._options("document"),
             unusable=self._invalid("gave a vector of zero or infinite length"),
         )
@@ -250,11 +256,7 @@ def _facts(provider: str, model: str) -> EmbeddingModelFacts | None:
 
 
 def _server(provider: str) -> ModelServer:
-    service, home = {
-        "voyage": ("Voyage AI", "api.voyageai.com"),
-        "openai": ("OpenAI", "api.openai.com"),
-        "ollama": ("Ollama", ""),
-    }[provider]
+    service, home = _SERVICES[provider]
     remote = conf.remote(provider)
     names = ServerNames(
         server=server_name(service, remote.base_url, home) if home else service,

@@ -256,8 +256,8 @@ class RemoteLlm(ABC):
     def _learn_context(self, refusal: Refusal) -> None:
         """Remember how much the server reads, where it refuses a prompt for its length."""
         if is_too_long(refusal):
-            sizes = [number for number in numbers_in(refusal.reason) if number >= _LEAST_CONTEXT]
-            self.context = max(min([*sizes, self.context // 2]), _LEAST_CONTEXT)
+            sizes = [n for n in numbers_in(refusal.reason) if _LEAST_CONTEXT <= n < self.context]
+            self.context = min(sizes, default=max(self.context // 2, _LEAST_CONTEXT))
 
     def failure(self, reply: ChatReply) -> ModelServerError:
         if reply.error:
