@@ -52,6 +52,7 @@ THOROUGH = (
     "tests/journeys/test_llama_server",
     "tests/journeys/test_load",
     "tests/journeys/test_once",
+    "tests/journeys/test_proxies",
     "tests/kbsite/test_schema",
     "tests/upgrades/",
 )
