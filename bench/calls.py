@@ -1,8 +1,7 @@
 """Count the Python calls of the trips that people make most: they are the same on every machine.
 
-Run ``python bench/calls.py`` from the repository. It makes a library of the samples in a temporary
-folder, makes each trip twice, and counts the second: functions of Python, of the calling
-thread (models compute in others). It prints a table and writes it into ``bench/RESULTS.md``.
+Run ``python bench/calls.py`` from the repository. In a library of the samples, it makes each trip
+twice, and counts the functions of Python that the second calls (models compute in other threads).
 """
 
 import platform
@@ -13,7 +12,7 @@ from functools import partial
 from statistics import fmean
 from time import process_time
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from harness.environment import boot, command
 
@@ -47,17 +46,10 @@ MISSPELT: Final = "What is a tokken bucket?"  # nothing answers it, and a word i
 ROUNDS: Final = 20  # of which CPU time is the mean
 
 
-class Trip(NamedTuple):
-    """A trip: its calls, its queries of the database, and its CPU time (ms of this process)."""
-
-    name: str
-    calls: int
-    queries: int
-    cpu: float
+Trip = tuple[str, float, float, float]  # calls, queries of the database, CPU (ms of this process)
 
 
 def main() -> None:
-    """Count, print, and replace this benchmark's section of the results."""
     samples.load()
     ingest_pipeline.index_words()
     discovery.adopt()
@@ -73,17 +65,16 @@ def main() -> None:
         f" not. Python {platform.python_version()}.",
         table(
             ("trip", "calls", "SQL", "CPU"),
-            [(trip.name, trip.calls, trip.queries, f"{trip.cpu:.1f}") for trip in trips],
+            [(name, round(calls), round(sql), f"{cpu:.1f}") for name, calls, sql, cpu in trips],
         ),
     )
 
 
 def asking() -> list[Trip]:
-    """Count the trips of questions: the mean over all of them."""
+    """Count the trips of questions, on average."""
     caller = SignedInCaller(user=(user := owner()), scope=everything())
 
-    def search(question: str) -> object:
-        return search_pipeline.search(caller.scope, question, for_readers=True)
+    search = partial(search_pipeline.search, caller.scope, for_readers=True)
 
     def search_over_mcp(question: str) -> object:
         arguments = SearchKnowledgeBase.model_validate({"query": question})
@@ -98,13 +89,12 @@ def asking() -> list[Trip]:
         "search over MCP, 8 of up to 50": search_over_mcp,
         "ask, no language model": ask,
     }
-    trips = []
+    trips = [counted("search, a word corrected", partial(search, MISSPELT))]
     for name, way in ways.items():
-        made = [counted(name, partial(way, question)) for question in QUESTIONS]
-        calls, queries, cpu = map(fmean, zip(*(trip[1:] for trip in made), strict=True))
-        trips.append(Trip(name, round(calls), round(queries), cpu))
-    corrected = counted("search, a word corrected", partial(search, MISSPELT))
-    return [trips[0], corrected, *trips[1:]]
+        made = [counted(name, partial(way, question))[1:] for question in QUESTIONS]
+        calls, queries, cpu = map(fmean, zip(*made, strict=True))
+        trips.append((name, calls, queries, cpu))
+    return trips
 
 
 def uploading() -> Trip:
@@ -143,7 +133,7 @@ def counted(name: str, trip: Callable[[], object]) -> Trip:
     for _ in range(ROUNDS):
         trip()
     cpu = (process_time() - started) * 1000 / ROUNDS
-    return Trip(name, counts["call"], len(queries), cpu)
+    return name, counts["call"], len(queries), cpu
 
 
 if __name__ == "__main__":
