@@ -4,7 +4,7 @@ import gzip
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeAlias
 
@@ -87,10 +87,9 @@ def raw_events(*deltas: Any, **options: Any) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = HttpRetryPolicy(tries=2, first=0.01, pause=0.02, total=5)
     monkeypatch.setattr(http, "RETRY_POLICY", policy)
-    yield
 
 
 def _llm(server: WireServer, provider: str = "openai") -> RemoteLlm:
