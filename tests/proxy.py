@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +46,7 @@ def caddy(folder: Path, port: int, routes: str, *, tls: str = "") -> Iterator[No
 @contextmanager
 def nginx(folder: Path, port: int, server: str) -> Iterator[None]:
     """Run nginx with this server, which listens on a port of this machine."""
-    program = find_program("nginx") or shutil.which("nginx", path="/usr/sbin") or ""
+    program = find_program("nginx", "/usr/sbin/nginx")
     require("" if program else "nginx is not installed")
     file = folder / "nginx.conf"
     user = "" if os.getuid() else "user root;"  # who may write into the folder

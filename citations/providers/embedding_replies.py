@@ -40,7 +40,7 @@ class EmbeddingReply(BaseModel):
 
 
 def _in_order(items: list[dict[str, Any]]) -> list[Any] | None:
-    numbers = [item.get("index") for item in items]
+    numbers: list[Any] = [item.get("index") for item in items]
     rows = [inner(item, _NAMES) for item in items]
     if len(rows) == 1 or all(number is None for number in numbers):
         return rows

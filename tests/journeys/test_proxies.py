@@ -41,6 +41,7 @@ class SecureSite(Site):
         more = {"CSRF_TRUSTED_ORIGINS": origin, "TRUSTED_PROXIES": "127.0.0.1", "SECURE": "true"}
         super().__init__(home, ALLOWED_HOSTS="localhost,127.0.0.1", LLM_PROVIDER="none", **more)
         self.path, self.public = path, origin + path
+        self.token = ""
         self.environment["PUBLIC_URL"] = self.public
 
     def filled(self, example: str) -> str:
@@ -59,7 +60,7 @@ def site(
 ) -> Iterator[SecureSite]:
     home = tmp_path_factory.mktemp("site") / "home"
     with SecureSite(home, request.param) as site, site.server():
-        site.token = site.json(USER)  # type: ignore[attr-defined]
+        site.token = site.json(USER)
         yield site
 
 
@@ -123,7 +124,7 @@ def test_pages_forms_uploads_streams_and_programs_work(
     asked = posted(session, f"{site.public}/ask/", q="What is exponential backoff?")
     assert re.match(f"{site.public}/ask/[0-9a-f-]{{36}}/", asked.url), asked.url
 
-    bearer = {"Authorization": f"Bearer {site.token}"}  # type: ignore[attr-defined]
+    bearer = {"Authorization": f"Bearer {site.token}"}
     text = " ".join(SENTENCES) + "\n"
     files = {"files": ("large.txt", text * (LARGE // len(text)), "text/plain")}
     added = session.post(
@@ -152,8 +153,8 @@ def test_pages_forms_uploads_streams_and_programs_work(
     ).json()
     assert server["issuer"] == issuer
     assert server["token_endpoint"].startswith(f"{site.public}/")
-    first = {"protocolVersion": "2025-11-25", "capabilities": {}}
-    first["clientInfo"] = {"name": "x", "version": "1"}  # type: ignore[assignment]
+    first: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    first["clientInfo"] = {"name": "x", "version": "1"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": first}
     accepts = {**bearer, "Accept": "application/json, text/event-stream"}
     begun = session.post(f"{site.public}/mcp", json=call, headers=accepts, timeout=60)

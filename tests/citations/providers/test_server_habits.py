@@ -180,7 +180,7 @@ GROWING += [{"choices": [{"message": {"content": ANSWER}, "finish_reason": "stop
             answer(whole(ANSWER) | {"usage": {"prompt_tokens": 3, "prompt_tokens_details": []}}),
             id="empty details",
         ),
-        pytest.param(answer(whole(ANSWER, finish=7)), id="a number as reason"),  # type: ignore[arg-type]
+        pytest.param(answer(whole(ANSWER, finish=7)), id="a number as reason"),
         pytest.param(
             answer(whole([{"type": "text", "text": {"value": ANSWER, "annotations": []}}])),
             id="text has a value",
