@@ -25,10 +25,10 @@ TRUE: Final = ("as it is", "written otherwise", "printed otherwise")
 def main() -> None:
     accepted: dict[str, list[bool]] = defaultdict(list)
     for kind, quote, text in quotes(arguments(__doc__, quotes=400).quotes):
-        found = check(quote, text).verdict is Verdict.VERBATIM
-        accepted[kind].append(found)
-        accepted["**all true**" if kind in TRUE else "**all altered**"].append(found)
-    rows = [(kind, len(found), sum(found)) for kind, found in accepted.items()]
+        is_verbatim = check(quote, text).verdict is Verdict.VERBATIM
+        accepted[kind].append(is_verbatim)
+        accepted["**all true**" if kind in TRUE else "**all altered**"].append(is_verbatim)
+    rows = [(kind, len(verdicts), sum(verdicts)) for kind, verdicts in accepted.items()]
     rows.sort(key=lambda row: row[0].startswith("*"))
     publish("Quotes", f"{command()}.", table(("quotes", "drawn", "word for word"), rows))
 

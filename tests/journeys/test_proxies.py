@@ -110,9 +110,9 @@ def posted(session: requests.Session, address: str, form: str = "", **values: An
 def test_pages_forms_uploads_streams_and_programs_work(
     session: requests.Session, site: SecureSite
 ) -> None:
-    found = proxy_checks.check(site.public)
-    assert len(found) == 9
-    assert [check for check in found if not check.ok] == []
+    checks = proxy_checks.check(site.public)
+    assert len(checks) == 9
+    assert [check for check in checks if not check.ok] == []
 
     signed = posted(
         session, f"{site.public}/sign-in/", username="ada", password="correct horse battery"
@@ -121,8 +121,8 @@ def test_pages_forms_uploads_streams_and_programs_work(
     assert "sessionid" in "".join(session.cookies.keys())
     assert all(cookie.secure for cookie in session.cookies)
     assert all(cookie.path.startswith(f"{site.path}/") for cookie in session.cookies)
-    asked = posted(session, f"{site.public}/ask/", q="What is exponential backoff?")
-    assert re.match(f"{site.public}/ask/[0-9a-f-]{{36}}/", asked.url), asked.url
+    conversation = posted(session, f"{site.public}/ask/", q="What is exponential backoff?")
+    assert re.match(f"{site.public}/ask/[0-9a-f-]{{36}}/", conversation.url), conversation.url
 
     bearer = {"Authorization": f"Bearer {site.token}"}
     text = " ".join(SENTENCES) + "\n"
