@@ -1,8 +1,7 @@
 """Count the Python calls of the trips that people make most: they are the same on every machine.
 
-Run ``python bench/calls.py`` from the repository. It makes a library of the samples in a temporary
-folder, makes each trip twice, and counts the second: functions of Python, of the calling
-thread (models compute in others). It prints a table and writes it into ``bench/RESULTS.md``.
+Run ``python bench/calls.py`` from the repository. In a library of the samples, it makes each trip
+twice, and counts the functions of Python that the second calls (models compute in other threads).
 """
 
 import platform
@@ -13,7 +12,7 @@ from functools import partial
 from statistics import fmean
 from time import process_time
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from harness.environment import ROOT, boot, command
 
@@ -46,20 +45,10 @@ QUESTIONS: Final = (
 MISSPELT: Final = "What is a tokken bucket?"  # nothing answers it, and a word is corrected
 PROJECT: Final = tuple(f"{ROOT / room}/" for room in ("transcripts", "citations", "kbsite"))
 ROUNDS: Final = 20  # of which CPU time is the mean
-
-
-class Trip(NamedTuple):
-    """A trip: calls of the project's functions and of all, queries, CPU time (ms)."""
-
-    name: str
-    own: int
-    calls: int
-    queries: int
-    cpu: float
+Trip = tuple[str, float, float, float, float]  # calls of its own and in all, queries, CPU (ms)
 
 
 def main() -> None:
-    """Count, print, and replace this benchmark's section of the results."""
     samples.load()
     ingest_pipeline.index_words()
     discovery.adopt()
@@ -76,17 +65,16 @@ def main() -> None:
         f" not. Python {platform.python_version()}.",
         table(
             ("trip", "own", "all", "SQL", "CPU"),
-            [(*trip[:-1], f"{trip.cpu:.1f}") for trip in trips],
+            [(name, *map(round, counts), f"{cpu:.1f}") for name, *counts, cpu in trips],
         ),
     )
 
 
 def asking() -> list[Trip]:
-    """Count the trips of questions: the mean over all of them."""
+    """Count the trips of questions, on average."""
     caller = SignedInCaller(user=(user := owner()), scope=everything())
 
-    def search(question: str) -> object:
-        return search_pipeline.search(caller.scope, question, for_readers=True)
+    search = partial(search_pipeline.search, caller.scope, for_readers=True)
 
     def search_over_mcp(question: str) -> object:
         arguments = SearchKnowledgeBase.model_validate({"query": question})
@@ -101,13 +89,12 @@ def asking() -> list[Trip]:
         "search over MCP, 8 of up to 50": search_over_mcp,
         "ask, no language model": ask,
     }
-    trips = []
+    trips = [counted("search, a word corrected", partial(search, MISSPELT))]
     for name, way in ways.items():
-        made = [counted(name, partial(way, question)) for question in QUESTIONS]
-        *counts, cpu = map(fmean, zip(*(trip[1:] for trip in made), strict=True))
-        trips.append(Trip(name, *map(round, counts), cpu))
-    corrected = counted("search, a word corrected", partial(search, MISSPELT))
-    return [trips[0], corrected, *trips[1:]]
+        made = [counted(name, partial(way, question))[1:] for question in QUESTIONS]
+        own, calls, queries, cpu = map(fmean, zip(*made, strict=True))
+        trips.append((name, own, calls, queries, cpu))
+    return trips
 
 
 def uploading() -> Trip:
@@ -145,8 +132,8 @@ def counted(name: str, trip: Callable[[], object]) -> Trip:
     for _ in range(ROUNDS):
         trip()
     cpu = (process_time() - started) * 1000 / ROUNDS
-    own = sum(count for file, count in files.items() if file.startswith(PROJECT))
-    return Trip(name, own, files.total(), len(queries), cpu)
+    own = sum(files[file] for file in files if file.startswith(PROJECT))
+    return name, own, files.total(), len(queries), cpu
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 is well again.
 
 Run ``python bench/chaos.py`` from the repository; ``--kills``, ``--seed`` for others; Ctrl-C ends
-it early. The server is `kb serve` with its embedded PostgreSQL and its worker. Clients add, delete,
-ask, search, speak and listen through all doors, and migrate and back up the library. After each
-kill, what is there is compared with what was acknowledged. After every tenth, the clients pause
-until all work has ended, and everything is checked: pages, chunks, vectors, lexicon, lectures,
-searches, backups, files.
+it early. Clients add, delete, ask, search, speak and listen through all doors of a `kb serve`, and
+migrate and back up the library. After each kill, what is there is compared with what was
+acknowledged; after every tenth, when all work has ended, everything that is stored is checked.
 """
 
 import argparse
@@ -17,9 +15,8 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.environment import HOME, boot, command, machine
 
@@ -37,8 +34,7 @@ CHECK_EVERY: Final = 10  # kills
 BUSY: Final = (1.0, 4.0)  # s between the end of a check and the next kill
 
 
-@dataclass(frozen=True, slots=True)
-class Kill:
+class Kill(NamedTuple):
     """One kill, and the seconds until requests were served and until work went on."""
 
     kind: str
@@ -91,12 +87,7 @@ def report(kills: Sequence[Kill], ended: Sequence[float], chaos: Chaos, seed: in
         table(
             ("killed", "times", "served", "works"),
             (
-                (
-                    kind,
-                    len(those),
-                    spread([kill.served for kill in those]),
-                    spread([kill.worked for kill in those]),
-                )
+                (kind, len(those), *map(spread, list(zip(*those, strict=True))[1:]))
                 for kind, those in (*groups.items(), ("**all**", kills))
                 if those
             ),

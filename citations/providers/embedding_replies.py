@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, model_validator
 
-_LISTS: Final = ("data", "embeddings", "embedding")  # what holds the vectors
-_KINDS: Final = ("float", "base64")  # of vectors, each in a list of its own
+from citations.providers.text_requests import inner
+
+_NAMES: Final = ("data", "embeddings", "embedding", "vector", "values", "float", "base64")
 
 
 class EmbeddingReply(BaseModel):
     """Vectors as the server wrote them, in the order of the texts; None if it numbers them wrongly.
 
     Known forms: ``data``, ``embeddings`` or a bare list, of vectors or of objects with an
-    ``embedding``, with or without an ``index``; ``embeddings`` by kind; a single ``embedding``.
+    ``embedding``, with or without an ``index``; ``embeddings`` by kind; a single ``embedding``;
+    objects around any of these.
     """
 
     rows: list[Any] | None
@@ -27,10 +29,7 @@ class EmbeddingReply(BaseModel):
     def _read(cls, reply: Any) -> dict[str, Any]:
         if isinstance(reply, dict) and reply.get("error"):
             return {"rows": None, "error": reply["error"]}
-        if isinstance(reply, dict):
-            reply = next((reply[name] for name in _LISTS if name in reply), None)
-        if isinstance(reply, dict):
-            reply = next((reply[kind] for kind in _KINDS if kind in reply), None)
+        reply = inner(reply, _NAMES)
         if not isinstance(reply, list):
             raise ValueError("no vectors")
         if reply and all(isinstance(value, int | float) for value in reply):
@@ -41,12 +40,15 @@ class EmbeddingReply(BaseModel):
 
 
 def _in_order(items: list[dict[str, Any]]) -> list[Any] | None:
-    numbers = [item.get("index") for item in items]
-    rows = [item.get("embedding") for item in items]
-    if all(number is None for number in numbers):
+    numbers: list[Any] = [item.get("index") for item in items]
+    rows = [inner(item, _NAMES) for item in items]
+    if len(rows) == 1 or all(number is None for number in numbers):
         return rows
-    by_number = dict(zip(map(str, numbers), rows, strict=True))
-    places = [str(number) for number in range(len(rows))]
+    try:
+        by_number = dict(zip(map(int, numbers), rows, strict=True))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    places = range(len(rows))
     return [by_number[place] for place in places] if by_number.keys() == {*places} else None
 
 

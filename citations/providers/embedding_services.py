@@ -17,6 +17,7 @@ from citations.providers.embedding_replies import EmbeddingReply, vector_of
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import (
     Refusal,
+    ServerFailure,
     ServerNames,
     ollama_model_missing,
     server_name,
@@ -32,6 +33,7 @@ from transcripts.core.stages import timed
 Vectors: TypeAlias = NDArray[np.float32]
 _QUERIES_KEPT: Final = 256
 _QUERY_TRIES: Final = 2  # a user waits for the search
+_HINT: Final = "Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +73,13 @@ _LIMITS: Final = {
     "voyage": RequestLimits(texts=128, together=120_000, each=32_000),
     # 2,048 texts, 300,000 tokens, 8,191 a text.
     "openai": RequestLimits(texts=256, together=300_000, each=8_190),
-    # None, but 16 texts keep a processor busy for some seconds.
-    "ollama": RequestLimits(texts=16, together=100_000, each=32_000),
+}
+# Of servers of one's own: 16 texts keep a processor busy for seconds, and must not time out.
+_OWN_LIMITS: Final = RequestLimits(texts=16, together=100_000, each=32_000)
+_SERVICES: Final = {  # with their hosts
+    "voyage": ("Voyage AI", "api.voyageai.com"),
+    "openai": ("OpenAI", "api.openai.com"),
+    "ollama": ("Ollama", ""),
 }
 
 
@@ -128,8 +135,9 @@ class HostedEmbedder:
         self.provider, self.model, self.dimensions = provider, model, dimensions
         self._facts = _facts(provider, model) or EmbeddingModelFacts(dimensions=dimensions)
         self._server = _server(provider)
+        is_own = self._server.host != _SERVICES[provider][1]
         self._requests = TextRequests[NDArray[np.float64]](
-            _LIMITS[provider],
+            _OWN_LIMITS if is_own else _LIMITS[provider],
             optional=self._options("document"),
             unusable=self._invalid("gave a vector of zero or infinite length"),
         )
@@ -179,9 +187,9 @@ class HostedEmbedder:
         raise_inner_error(reply.error, self._server.names.server)
         rows = reply.rows
         if rows is None:
-            raise self._invalid("does not number its vectors")
+            raise self._unclear("does not number its vectors")
         if len(rows) != len(texts):
-            raise self._invalid(f"gave {len(rows)} vectors for {len(texts)} texts")
+            raise self._unclear(f"gave {len(rows)} vectors for {len(texts)} texts")
         try:
             return [vector_of(row, self.dimensions) for row in rows]
         except ValueError as error:
@@ -196,10 +204,15 @@ class HostedEmbedder:
         return {} if is_default else {self.length_name: self.dimensions}
 
     def _invalid(self, fault: str) -> ModelServerError:
-        return ModelServerError(
-            f"{self.model} at {self._server.names.server} {fault}.",
-            hint="Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.",
-        )
+        return ModelServerError(f"{self._subject} {fault}.", hint=_HINT)
+
+    def _unclear(self, fault: str) -> ModelServerError:
+        """Return the fault of a reply to several texts that may be right for fewer."""
+        return ServerFailure(f"{self._subject} {fault}.", hint=_HINT, status=500, reason="")
+
+    @property
+    def _subject(self) -> str:
+        return f"{self.model} at {self._server.names.server}"
 
 
 class VoyageEmbedder(HostedEmbedder):
@@ -243,11 +256,7 @@ def _facts(provider: str, model: str) -> EmbeddingModelFacts | None:
 
 
 def _server(provider: str) -> ModelServer:
-    service, home = {
-        "voyage": ("Voyage AI", "api.voyageai.com"),
-        "openai": ("OpenAI", "api.openai.com"),
-        "ollama": ("Ollama", ""),
-    }[provider]
+    service, home = _SERVICES[provider]
     remote = conf.remote(provider)
     names = ServerNames(
         server=server_name(service, remote.base_url, home) if home else service,

@@ -52,6 +52,7 @@ _MAX_STREAM_TIMEOUTS: Final = 20
 _MOST_SECONDS: Final = 600.0  # the same, whatever the timeout
 _MAX_ERROR_BYTES: Final = 100_000
 _CONNECT_SECONDS: Final = 10.0
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r(?=[^\n])")  # at the end, \r may be half of one
 # 529: Anthropic is overloaded.
 _TRANSIENT_STATUSES: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # OpenAI's reasons of a 429 that is not transient.
@@ -198,7 +199,7 @@ class ModelServer:
     def _lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         rest = b""
         for piece in pieces:
-            *lines, rest = (rest + piece).split(b"\n")
+            *lines, rest = _LINE_END.split(rest + piece)
             yield from lines
             if len(rest) > _MAX_LINE:
                 raise self._error("sent a line that is too long.")
@@ -208,7 +209,7 @@ class ModelServer:
         try:
             return model.model_validate_json(data)
         except ValidationError:  # its text would quote the answer
-            words = "" if data.startswith((b"{", b"[")) else self._words(data)[0]
+            words = "" if data.startswith((b"{", b"[[")) else self._words(data)[0]
             fault = f"gave an answer that cannot be understood{quoted(words)}"
             raise _TransientError(self._error(fault, hint=self._address_hint())) from None
 
@@ -269,7 +270,7 @@ class ModelServer:
             fault = f"{self.names.server} has a problem ({status}){quoted(message)}"
             hint = "Try again later."
             error = ServerFailure(fault, hint=hint, status=status, reason=message)
-        return _TransientError(error, after=retry_after(response.headers.get("retry-after", "")))
+        return _TransientError(error, after=retry_after(response.headers, body.decode("latin-1")))
 
     def _refusal(self, status: int, message: str) -> Refusal:
         name, key = self.names.server, self.names.key

@@ -98,6 +98,7 @@ class ChatReply:
     error: str = ""
     has_thoughts: bool = False  # apart from the text
     has_marks: bool = False  # of thoughts, which were left out
+    is_whole: bool = False  # the text is the answer from its beginning
 
     @property
     def is_used_up(self) -> bool:
@@ -110,6 +111,7 @@ class ChatReply:
         return replace(
             piece,
             text=self.text + piece.text,
+            error=self.error or piece.error,
             usage=Usage(*map(max, astuple(self.usage), astuple(piece.usage))),
             reason=piece.reason or self.reason,
             done=self.done or piece.done,
@@ -212,14 +214,18 @@ class RemoteLlm(ABC):
             pieces = self._answers(body, tries)
             try:
                 first = next(pieces, first)
+                if first.error and not first.text:  # with the status of a success
+                    raise Refusal(first.error, status=400, reason=first.error)
             except Refusal as refusal:
                 form = self.form.after(refusal, body) if attempt + 1 < _MAX_FORMS else None
-                if form is None:
-                    self.form = known
-                    self._learn_context(refusal)
-                    raise self._translated(refusal) from None
-                self.form = form
-                continue
+                if form:
+                    self.form = form
+                    continue
+                self.form = known
+                self._learn_context(refusal)
+                if first.error:
+                    break
+                raise self._translated(refusal) from None
             if not first.is_used_up or self.form.thinking_room:
                 break
             self.form = replace(self.form, thinking_room=min(THINKING_ROOM, self.context // 2))
@@ -229,8 +235,12 @@ class RemoteLlm(ABC):
     def _answers(self, body: dict[str, Any], tries: int) -> Generator[ChatReply, None, None]:
         """Yield the pieces of an answer; the first is all until something is no thought."""
         start: ChatReply | None = ChatReply()
+        text_so_far = ""
         for event in self._server.stream(self.path, body, self.answer, tries=tries):
             piece = self._read(event)
+            if piece.is_whole:
+                piece = replace(piece, text=piece.text.removeprefix(text_so_far))
+            text_so_far += piece.text
             if start is None:
                 yield piece
                 continue
@@ -246,8 +256,8 @@ class RemoteLlm(ABC):
     def _learn_context(self, refusal: Refusal) -> None:
         """Remember how much the server reads, where it refuses a prompt for its length."""
         if is_too_long(refusal):
-            sizes = [number for number in numbers_in(refusal.reason) if number >= _LEAST_CONTEXT]
-            self.context = max(min([*sizes, self.context // 2]), _LEAST_CONTEXT)
+            sizes = [n for n in numbers_in(refusal.reason) if _LEAST_CONTEXT <= n < self.context]
+            self.context = min(sizes, default=max(self.context // 2, _LEAST_CONTEXT))
 
     def failure(self, reply: ChatReply) -> ModelServerError:
         if reply.error:

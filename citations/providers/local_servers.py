@@ -110,7 +110,9 @@ def _server_at(port: int) -> LocalServer | None:
     except ModelError:
         return None
     rows = [*listed.models, *listed.data][:_MAX_MODELS]
-    models = [name for row in rows if (name := clean(row.name or row.id, 200))]
+    # llama.cpp names a model by the path of its file, and takes any name for it.
+    named = (re.sub(r".*/(?=.*\.gguf$)", "", clean(row.name or row.id, 400)) for row in rows)
+    models = [name[:200] for name in named if name]
     if not models and port != OLLAMA_PORT:
         return None
     owner = next((_OWNERS[row.owned_by] for row in rows if row.owned_by in _OWNERS), "")

@@ -22,6 +22,7 @@ from citations.providers.text_requests import (
     RequestLimits,
     SentTexts,
     TextRequests,
+    inner,
     raise_inner_error,
 )
 from transcripts.core.stages import timed
@@ -29,8 +30,9 @@ from transcripts.core.stages import timed
 RERANK_SECONDS: Final = 4.0  # a search waits so long for all requests together
 AT_ONCE: Final = 8  # searches that wait for the server; others do without
 _LIMITS: Final = RequestLimits(texts=200, together=400_000, each=8_000)
-_LISTS: Final = ("results", "data", "scores")
-_SCORES: Final = ("relevance_score", "score")
+_LISTS: Final = ("results", "data", "scores", "output")
+_SCORES: Final = ("relevance_score", "score", "relevance", "similarity")
+_NUMBERS: Final = ("index", "corpus_id", "document_index")
 _TEXT_FIELDS: Final = ("documents", "texts")
 _MOST_LOGIT: Final = 30.0  # further out, scores are none of a logistic function
 logger = logging.getLogger(__name__)
@@ -39,8 +41,8 @@ logger = logging.getLogger(__name__)
 class RankingReply(BaseModel):
     """Scores by the numbers of texts; None for one that is no number.
 
-    Known forms: ``results``, ``data`` or a bare list, of objects with ``index`` and
-    ``relevance_score`` or ``score``, best first or not; or a list of numbers in the texts' order.
+    Known forms: ``results``, ``data`` or a bare list, of objects with a number and a score under
+    one of the usual names, best first or not; or a list of numbers in the texts' order.
     """
 
     scores: dict[int, float | None] = {}
@@ -51,26 +53,23 @@ class RankingReply(BaseModel):
     def _read(cls, reply: Any) -> dict[str, Any]:
         if isinstance(reply, dict) and reply.get("error"):
             return {"error": reply["error"]}
-        if isinstance(reply, dict):
-            reply = next((reply[name] for name in _LISTS if name in reply), None)
+        reply = inner(reply, _LISTS)
         if not isinstance(reply, list) or not reply:
             raise ValueError("no scores")
         if not any(isinstance(item, dict) for item in reply):
             return {"scores": {place: _number(item) for place, item in enumerate(reply)}}
         try:
-            scores = {int(item["index"]): _number(_score(item)) for item in reply}
-        except (AttributeError, KeyError, OverflowError, TypeError):
+            scores = {int(inner(item, _NUMBERS)): _number(inner(item, _SCORES)) for item in reply}
+        except (OverflowError, TypeError):
             raise ValueError("texts without a number") from None
         if len(scores) < len(reply):
             raise ValueError("a number occurs twice")
         return {"scores": scores}
 
 
-def _score(item: dict[str, Any]) -> Any:
-    return next((item[name] for name in _SCORES if name in item), None)
-
-
 def _number(value: Any) -> float | None:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     try:
         number = float(value)
     except (TypeError, ValueError):

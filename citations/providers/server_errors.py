@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from html import unescape
@@ -90,12 +91,18 @@ def quoted(message: str) -> str:
     return f": “{message}”" if message else "."
 
 
-def retry_after(value: str) -> float:
-    """Return the seconds of a Retry-After header (seconds or a date), 0 if it is invalid."""
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
+def retry_after(headers: Mapping[str, str], body: str) -> float:
+    """Return the seconds for which a server asks to wait, 0 if it does not say it: in a header, as
+    a number, “1m30s” or a date, or in words.
+    """
+    value = headers.get("retry-after", "").strip()
+    if milliseconds := headers.get("retry-after-ms"):
+        value = f"{milliseconds}ms"
+    in_words = _WAIT.search(body)
+    if not value and in_words:
+        value = in_words[1]
+    if _DURATION.fullmatch(value):
+        return sum(float(number) * _UNITS[unit] for number, unit in _SPAN.findall(value))
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except ValueError:
@@ -109,6 +116,13 @@ _MESSAGES: Final = (
 _BLAME: Final = re.compile(
     r"unsupported|not (?:support|allow|permit|implement|enabled)|unknown|unrecogni[sz]ed|invalid"
     r"|unexpected|must |jinja|template|context (?:length|size)|too (?:large|long)",
+    re.IGNORECASE,
+)
+_UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "ms": 0.001}
+_SPAN: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s?(ms|[hms]|)(?:(?<=[hms])[a-z]{0,8})?\s?")
+_DURATION: Final = re.compile(f"(?:{_SPAN.pattern}){{1,4}}")
+_WAIT: Final = re.compile(
+    rf"(?:try again|retry)(?:\s?(?:in|after|delay)\W{{0,4}}){{1,2}}({_DURATION.pattern})",
     re.IGNORECASE,
 )
 _TITLE: Final = re.compile(r"<(title|h1)\b[^>]{0,200}>(.{1,300}?)</\1", re.IGNORECASE | re.DOTALL)

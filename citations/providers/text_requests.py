@@ -196,6 +196,13 @@ class _Call(Generic[T]):
         return _start(self.texts[index], self.requests.limits.each)
 
 
+def inner(value: Any, names: Sequence[str]) -> Any:
+    """Return what an object holds under the first of these names, also in objects in it."""
+    while isinstance(value, dict):
+        value = next((value[name] for name in names if value.get(name) is not None), None)
+    return value
+
+
 def raise_inner_error(error: Any, server: str) -> None:
     """Raise the error, if any, of a reply that comes as a success."""
     if error:

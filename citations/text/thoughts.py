@@ -20,10 +20,10 @@ _PLANS: Final = (  # count at the beginning of a line only, as they also name ot
 _ANSWERS: Final = r"(?:final[ _-]?)?(?:answer|response|solution|output|reply)|final"
 _MARK: Final = re.compile(
     r"(?P<line>(?<![^\n>]))?(?:<|&lt;)[|｜]?\s?(?P<end>/?)\s?(?:\w{1,20}:)?"
-    r"(?P<begin>(?:(?:begin|start|end)[ _-](?:of[ _-])?)?)"
+    r"(?P<begin>(?:(?:begin|start|end)[ _▁-](?:of[ _▁-])?)?)"
     rf"(?:(?P<name>{_THOUGHTS})|(?P<plan>{_PLANS})|(?P<answer>{_ANSWERS}))"
     r"(?:\s[^<>\n]{0,200})?\s?[|｜]?(?P<empty>/?)(?:>|&gt;)"
-    r"|\[(?P<end_square>/?)(?P<square>think|thinking|thoughts?|reasoning)\]"
+    r"|[\[【](?P<end_square>/?)(?P<square>think|thinking|thoughts?|reasoning|思考)[\]】]"
     r"|[◁⟨](?P<end_triangle>/?)(?P<triangle>think\w{0,4}|thoughts?|reasoning)[▷⟩]"
     r"|<\|?channel\|?>\s{0,3}(?P<channel>\w{1,20})[^<\n]{0,80}(?:<\|constrain\|>\w{0,20})?"
     r"(?:<\|message\|>|\n|(?=<channel\|>))"
@@ -33,10 +33,9 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _CONTROL: Final = re.compile(
-    r"<[|｜](?:end|start|return|im_end|im_start|eot_id|eom_id|endoftext|message|begin_of_text"
-    r"|end_of_turn|assistant|user|system|end▁of▁sentence)[|｜]>(?:assistant\b)?|</s>|<end_of_turn>"
+    r"<[|｜][\w▁]{2,30}[|｜]>(?:assistant\b)?|</s>|<eos>|<(?:start|end)_of_turn>(?:model\b)?"
 )
-_LABEL: Final = r"^[\s#*_]{0,6}(?:%s)\s?[*_]{0,3}\s?[:：.…]{1,3}[*_]{0,3}"
+_LABEL: Final = r"^[\s#*_=]{0,6}(?:%s)\s?[*_=]{0,3}\s?(?:[:：.…]{1,3}[*_]{0,3}|$)"
 _LABELLED: Final = re.compile(  # “Thought: … Final answer:”, at the beginning of lines
     r"\A\s*"
     + _LABEL % r"(?:here(?:'s| is) )?(?:my |the )?(?:thoughts?|thinking|reasoning)(?: process)?"
@@ -46,7 +45,7 @@ _LABELLED: Final = re.compile(  # “Thought: … Final answer:”, at the begin
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _FENCED: Final = re.compile(
-    rf"^\s{{0,8}}```\s?{_THOUGHTS}\s*$.*?(?:^\s{{0,8}}```\s*$|\Z)",
+    rf"^\s{{0,8}}(```|~~~)\s?{_THOUGHTS}\s*$.*?(?:^\s{{0,8}}\1\s*$|\Z)|<!--.*?(?:-->|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _BARE_CHANNEL: Final = re.compile(  # channels whose marks were dropped

@@ -58,7 +58,7 @@ def _context() -> dict[str, Any]:
     return {
         "choice": choice if choice.provider != conf.NO_LLM else None,
         "is_free": is_free,
-        "servers": running,
+        "servers": [server for server in running if server.models != (choice.model,)],
         "services": SERVICES,
         "max_key": MAX_KEY,
     }

@@ -31,6 +31,7 @@ from transcripts.core.actors import Actor, acting
 from transcripts.core.errors import DatabaseLost, NotSignedIn
 from transcripts.core.locks import release_connection
 
+ORDERS: Final[dict[str, asyncio.Event]] = {}  # to cancel calls of this process, by their topics
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
 LOCAL_CALLER: ContextVar[SignedInCaller | None] = ContextVar("local_caller", default=None)  # stdio
 SESSION: Final = "mcp-session-id"
@@ -170,7 +171,11 @@ class McpResponse:
             headers[SESSION] = uuid4().hex
         elif message.get("method") == "notifications/cancelled" and head["status"] == 202:
             params = message.get("params")
-            await in_thread(self._cancel, params.get("requestId") if params else None)
+            topic = self.topic_of(params.get("requestId") if params else None)
+            if order := ORDERS.get(topic):
+                order.set()
+            else:  # a call of another process
+                await in_thread(announcements.announce, topic)
         if self._stream is not None:
             answers = re.findall(rb"^data: ?(.*)$", self._stream + event["body"], re.MULTILINE)
             event = {"type": "http.response.body", "body": answers[-1].strip() if answers else b""}
@@ -179,13 +184,13 @@ class McpResponse:
         await self._send(event)
 
     def topic_of(self, request: object) -> str:
-        """Return the topic of an order to cancel a request of this client."""
-        caller = [self._request.get(name, "") for name in ("authorization", SESSION)]
-        text = json.dumps([*caller, str(request)])
+        """Return the topic of an order to cancel a request of this client: with a session, it is
+        told by that, else by what program it is and where.
+        """
+        session = self._request.get(SESSION)
+        where = [] if session else [self._request.get("user-agent"), ADDRESS.get()]
+        text = json.dumps([self._request.get("authorization"), session, *where, str(request)])
         return f"cancel {hashlib.sha256(text.encode()).hexdigest()}"
-
-    def _cancel(self, request: object) -> None:
-        announcements.announce(self.topic_of(request))
 
     def _message(self) -> dict[str, Any]:
         """Return the message that was sent, if it is a short one: those are that matter here."""

@@ -42,6 +42,8 @@ async def followed(work: Coroutine[Any, Any, T], ctx: Context[Any, Any]) -> T:
         stack.callback(task.cancel)
         stack.callback(given_up.set)
         waiter = None
+        order = calls.ORDERS.setdefault(topic, asyncio.Event())
+        stack.callback(calls.ORDERS.pop, topic, None)
         while not (await asyncio.wait([task], timeout=POLL))[0]:
             seconds = time.monotonic() - started
             if current[0] != sent or seconds - reported >= REPORT:
@@ -49,8 +51,8 @@ async def followed(work: Coroutine[Any, Any, T], ctx: Context[Any, Any]) -> T:
                 await ctx.report_progress(round(seconds, 2), None, sent)
             if waiter is None and topic:
                 listener = announcements.current_listener()
-                order = listener.waiting(topic, kind=announcements.OrderWaiter)
-                waiter = stack.enter_context(order)
-            elif waiter is not None and await waiter.wait(0):
+                orders = listener.waiting(topic, kind=announcements.OrderWaiter)
+                waiter = stack.enter_context(orders)
+            if order.is_set() or (waiter is not None and await waiter.wait(0)):
                 raise MCPError(code=CANCELLED, message="The client cancelled this request.")
         return task.result()

@@ -209,7 +209,7 @@ class Application:
             await refusal(scope, receive, send)
             return
         if request_headers.has_unknown_version(scope):
-            first = await receive()
+            first = await _whole(receive)
             if refusal := request_headers.version_refusal(scope, first.get("body", b"")):
                 await refusal(scope, receive, send)
                 return
@@ -228,6 +228,16 @@ class Application:
         async with self._sessions.run():
             self._ready.set()
             await asyncio.Event().wait()  # until the event loop ends and cancels this
+
+
+async def _whole(receive: Receive) -> Message:
+    """Receive a body of several parts as a single one; of one that is too large, its beginning."""
+    event = await receive()
+    body = event.get("body", b"")
+    while event.get("more_body") and len(body) <= MAX_BODY:
+        event = await receive()
+        body += event.get("body", b"")
+    return {**event, "body": body} if event["type"] == "http.request" else event
 
 
 def _beginning_with(first: Message, rest: Receive) -> Receive:

@@ -218,17 +218,19 @@ def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(
 def test_vectors_are_checked(
     model_server: ModelStandIn, provider: str, fault: Fault, message: str
 ) -> None:
-    model_server.fail(fault)
+    model_server.fail(*[fault] * 3)
     with pytest.raises(ModelServerError, match=message):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
-    assert len(model_server.requests) == 1
+    assert len(model_server.requests) <= 2
 
 
 @pytest.mark.parametrize("provider", ["voyage", "openai"])
 def test_vectors_have_to_say_whose_they_are(model_server: ModelStandIn, provider: str) -> None:
+    embedder = embedding_services.embedder(provider, "tiny", 8)
+    right = embedder.embed_documents(TEXTS)
     model_server.fail(Fault.INDEXES)
-    with pytest.raises(ModelServerError, match="number its vectors"):
-        embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
+    assert np.array_equal(embedder.embed_documents(TEXTS), right)
+    assert len(model_server.requests) > 3  # smaller ones, until no vector is in doubt
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -127,7 +127,7 @@ def test_nobody_waits_as_long_as_a_server_likes(
 def test_a_time_to_wait_is_read_as_seconds_or_as_a_date(
     value: str, least: float, most: float
 ) -> None:
-    assert least <= server_errors.retry_after(value) <= most
+    assert least <= server_errors.retry_after({"retry-after": value}, "") <= most
 
 
 def test_pauses_grow_and_are_random(

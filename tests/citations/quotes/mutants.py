@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Final
 
@@ -182,6 +183,27 @@ _SIGN = re.compile(
 )
 
 
+_PAIRS: Final = (
+    "is was, are were, have had, will would, can could, must may, I you, he she, we they, my your, "
+    "all some, more less, always never, before after, first last, and or, with without, up down, "
+    "left right, million billion"
+)
+_OTHER: Final[dict[str, str]] = dict(
+    way for pair in _PAIRS.split(", ") for way in permutations(pair.split())
+)
+# The first place of a pattern, and what it is replaced by.
+_CHANGES: Final[Mapping[str, tuple[str, str | Callable[[re.Match[str]], str]]]] = {
+    "another word of its kind": (rf"\b(?:{'|'.join(_OTHER)})\b", lambda word: _OTHER[word[0]]),
+    "another name": (r"(?<=[a-z,] )[A-Z][a-z]{3,}", "Margarethe"),
+    "another unit": (r"(?<=\d) ?(?:%|[a-z]+\b)", " parsecs"),
+    "digits exchanged": (r"(\d)(?!\1)(\d)", r"\2\1"),
+    "raised to a power": (r"\d\b(?![.,]\d)", r"\g<0>²"),
+    "a digit behind a word": (r"\b[a-z]{4,}\b", r"\g<0>3"),
+    "letters for others": (r"rn|cl|(?<=[a-z])l(?=[a-z])|(?<=[a-z])o(?=[a-z])", "0"),
+    "plural": (r"\b[a-z]{4,}(?<!s)\b(?!['’])", r"\g<0>s"),
+}
+
+
 def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Iterator[Mutant]:
     """Yield what can be made of a quote that its text does not say."""
     words = quote.split()
@@ -210,6 +232,7 @@ def mutants(name: str, quote: str, texts: Texts, chance: random.Random) -> Itera
         ("tail invented", f"{quote} {' '.join(chance.choices(vocabulary, k=3))}"),
         ("halves stitched", _stitched(words, texts[name], chance, " ")),
         ("stitched with an ellipsis", _stitched(words, texts[name], chance, " … ")),
+        *((how, re.sub(*change, quote, count=1)) for how, change in _CHANGES.items()),
     ):
         if made.split() != words:
             yield Mutant(how, made, name)
@@ -231,7 +254,9 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    words = re.findall(r"[^\s.,;:!?\"“”«»()\[\]…]+(?:[.,:]\d+)*", text.lower().replace("’", "'"))
+    words = re.findall(
+        r"[^\s.,;:!?\"“”«»()\[\]…。，]+(?:[.,:]\d+)*", text.lower().replace("’", "'")
+    )
     return [word for word in words if word not in ("um", "uh")]
 
 

@@ -50,12 +50,27 @@ THOUGHT = "The user asks about kettles. Passage 2 says: tea is green [2].\nOne s
         "**Reasoning:** {}\n\n**Final answer:** {}",
         "Thinking...\n{}\n...done thinking.\n\n{}",
         "```thinking\n{}\n```\n{}",
+        "~~~reasoning\n{}\n~~~\n{}",
+        "### Reasoning\n{}\n\n### Answer\n{}",
+        "=== THINKING ===\n{}\n=== FINAL ANSWER ===\n{}",
+        "【思考】{}【/思考】{}",
+        "<!-- thinking: {} -->{}",
+        "<｜begin▁of▁thinking｜>{}<｜end▁of▁thinking｜>{}",
+        "<réflexion>{}</réflexion>\n{}",
         '<details type="reasoning" done="true"><summary>Thought</summary>{}</details>{}',
         "<think><analysis>{}</analysis>Well.</think>{}",
     ],
 )
 def test_a_thought_is_no_answer_in_any_notation(notation: str) -> None:
     assert without_thoughts(notation.format(THOUGHT, ANSWER)).strip() == ANSWER
+
+
+def test_marks_around_an_answer_are_no_part_of_it() -> None:
+    for marked in (
+        f"<|begin_of_box|>{ANSWER}<|end_of_box|>",
+        f"<start_of_turn>model\n{ANSWER}<eos>",
+    ):
+        assert without_thoughts(marked).strip() == ANSWER
 
 
 def test_an_empty_thought_takes_nothing_with_it() -> None:
@@ -75,6 +90,7 @@ def test_thoughts_without_an_end_leave_nothing() -> None:
         "The <output> element holds the result [1].",
         "A <plan> has steps, </plan> ends it [2].",
         "The assistant final exam is hard [1].",
+        "Reasoning\nis what the talk is about [1].",
         "Analysis shows it [1]. See [2] and a < b, c > d.",
         "<em>Tea</em> is green.",
     ],
@@ -121,7 +137,8 @@ def test_sentences_about_the_task_are_told_from_those_about_its_subject() -> Non
 
 
 @pytest.mark.parametrize(
-    "bad", ["<think>", "</think>", "<", "<a>", "<think ", "[", "```think\n", "Thought:\n", "\n"]
+    "bad",
+    ["<think>", "</think>", "<", "<a>", "<think ", "[", "```think\n", "Thought:\n", "\n", "<!--"],
 )
 def test_the_worst_answers_are_read_in_linear_time(bad: str) -> None:
     started = perf_counter()

@@ -194,6 +194,30 @@ def test_a_chosen_model_only_writes_answers(admin: Client, server: ScriptedModel
     assert not conf.prepares_sources()
 
 
+def test_the_page_says_what_a_chosen_model_does_not_do(
+    admin: Client, server: ScriptedModelServer
+) -> None:
+    words = "only writes answers. To have it improve the search as well, name it in the environment"
+    assert_shows(admin.get(PAGE), words)
+    _choose(admin, server)
+    assert_shows(admin.get(PAGE), words)
+
+
+def test_a_model_is_named_by_its_file_not_by_the_folder(
+    admin: Client, server: ScriptedModelServer
+) -> None:
+    server.reply = lambda body: (
+        _reply(body)
+        if body
+        else Reply({"data": [{"id": "/home/ada/models/small.Q4.gguf", "owned_by": "llamacpp"}]})
+    )
+    assert_shows(admin.get(PAGE), "llama.cpp is running with small.Q4.gguf. Write answers with it?")
+    assert_shows(_choose(admin, server, "small.Q4.gguf"), "small.Q4.gguf writes the answers now")
+    chosen = text_of(admin.get(PAGE))
+    assert "is running with" not in chosen  # what is used is not offered again
+    assert "Another language model" in chosen
+
+
 def test_an_empty_library_offers_one_on_the_first_visit(admin: Client, settings: Any) -> None:
     assert f'hx-get="{PAGE}"' in text_of(admin.get("/library/"))
     settings.LLM_PROVIDER = "none"

@@ -139,6 +139,26 @@ def test_a_call_that_is_cancelled_ends_and_so_does_its_work(
     _wait_for_end()
 
 
+def test_a_call_that_is_cancelled_before_anybody_listens_ends_too(
+    endpoint: Endpoint, shelf: Shelf, model: ModelStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "POLL", 3.0)
+    answers: list[httpx2.Response] = []
+    call = threading.Thread(
+        target=lambda: answers.append(endpoint.post(question(), token=shelf.token))
+    )
+    call.start()
+    _wait_for_model(model)
+    for agent in ("another program", None):
+        named = {"User-Agent": agent} if agent else {}
+        assert endpoint.post(cancelled(), token=shelf.token, **named).status_code == 202
+        call.join(0.5)
+        assert call.is_alive()
+    call.join(9)
+    assert messages(answers[0])[-1]["error"]["code"] == progress.CANCELLED
+    _wait_for_end()
+
+
 @pytest.mark.parametrize("accept", [STREAM, "application/json"])
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
 def test_a_client_that_goes_away_ends_its_work(

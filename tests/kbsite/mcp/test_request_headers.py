@@ -1,12 +1,17 @@
 """Clients as they are: what they accept, which version they speak, what else they send."""
 
+import json
+import time
+from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint
 from tests.kbsite.mcp.test_server import CALL
+from tests.loopback import NO_TLS
 
 START = {
     "jsonrpc": "2.0",
@@ -82,6 +87,23 @@ def test_an_unknown_version_is_refused_by_its_name(
         assert error["message"].startswith("MCP-Protocol-Version “")
         assert "2025-11-25" in error["message"]
         assert "2025-06-18" in error["data"]["supported"]
+
+
+def test_an_unknown_version_is_refused_with_the_id_of_a_message_in_several_parts(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    parts = [part.encode() for part in json.dumps(CALL).partition(",")]
+    headers = {"Content-Type": JSON, "MCP-Protocol-Version": "2099-01-01"}
+    headers["Authorization"] = f"Bearer {shelf.token}"
+
+    def slowly() -> Iterator[bytes]:
+        for part in parts:
+            yield part
+            time.sleep(0.1)
+
+    with httpx2.Client(timeout=30, verify=NO_TLS) as http:
+        response = http.post(endpoint.url, content=slowly(), headers=headers)
+    assert (response.status_code, response.json()["id"]) == (400, CALL["id"])
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])

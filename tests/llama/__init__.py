@@ -1,0 +1,1 @@
+"""A real model server, llama.cpp's, for the journey that talks to it."""
