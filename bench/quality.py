@@ -18,7 +18,7 @@ boot(EMBEDDING_PROVIDER=PROVIDER)
 import bm25s
 from harness.judged import DOCUMENTS, JudgedSet, fill
 from harness.report import publish, table
-from harness.sets import TRANSCRIPTS
+from harness.sets import SHORT, TRANSCRIPTS
 from harness.vectors import kept_vectors
 
 from citations.evaluation import search_quality
@@ -42,7 +42,7 @@ APPROACHES: Final = ("words", BM25S, "meaning", PLAIN, "both", "both+rerank")
 
 
 def main() -> None:
-    options = arguments(__doc__, questions=10_000, sets=[*TRANSCRIPTS, *DOCUMENTS])
+    options = arguments(__doc__, questions=10_000, sets=[*TRANSCRIPTS, *DOCUMENTS, SHORT])
     measured = [measure(name, options.questions) for name in options.sets]
     shown = [each for each in APPROACHES if any(each in own.rows for own in measured)]
     missing = "" if "both+rerank" in shown else " No cross-encoder was on the machine."

@@ -167,7 +167,13 @@ def live_off_topic() -> float:
 
 
 def chunk_sizes() -> ChunkSizes:
-    return ChunkSizes(settings.CHUNK_SIZE, settings.CHUNK_OVERLAP, settings.CHUNK_PERCENTILE)
+    percentile = settings.CHUNK_PERCENTILE if splits_by_subject() else 100  # which none exceeds
+    return ChunkSizes(settings.CHUNK_SIZE, settings.CHUNK_OVERLAP, percentile)
+
+
+def splits_by_subject() -> bool:
+    """Say whether sources are split where their subject changes, and not at sentences alone."""
+    return str(settings.CHUNKING) == "subjects"
 
 
 def search_numbers() -> dict[str, str]:

@@ -26,7 +26,7 @@ from citations.models import Chunk, Source, State
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from harness.environment import DATA, note
-from harness.sets import TRANSCRIPTS, drawn, jsonl, paths, windows, written
+from harness.sets import SHORT, SHORT_DOCUMENTS, TRANSCRIPTS, drawn, jsonl, paths, windows, written
 from transcripts.adding import storage
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
@@ -42,7 +42,7 @@ DOCUMENTS: Final = {
     "cacm": ("dev/ir/cacm/corpus.jsonl", "dev/ir/cacm"),
 }
 WINDOWS: Final = {"hf_windows": "hfcourse", "nyu_windows": "nyudl"}
-SETS: Final = (*TRANSCRIPTS, *DOCUMENTS, *WINDOWS)
+SETS: Final = (*TRANSCRIPTS, *DOCUMENTS, SHORT, *WINDOWS)
 FAMILIES: Final = {"nyudl_headings": "nyudl", "nyu_windows": "nyudl"}  # of sets on the same talks
 
 
@@ -75,6 +75,8 @@ def fill(name: str, *, most: int, others: int | None = None) -> JudgedSet:
         questions = _classic(collection, name, others)
     elif name in WINDOWS:
         questions = _windows(collection, WINDOWS[name])
+    elif name == SHORT:
+        questions = _short_documents(collection)
     else:
         add_transcripts(collection, paths(TRANSCRIPTS.get(name, name)))
         questions = gold(name)
@@ -117,6 +119,21 @@ def ingest(collection: Collection) -> None:
         ingest_pipeline.ingest(pk)
     if unfinished := sources.exclude(state=State.READY)[:3]:
         raise SystemExit(f"Not ingested: {[(each.title, each.error) for each in unfinished]}")
+
+
+def _short_documents(collection: Collection) -> list[Question]:
+    rows = jsonl(SHORT_DOCUMENTS)
+    add_pages(collection, {row["title"]: row["text"] for row in rows})
+    uuids = dict(Source.objects.filter(collection=collection).values_list("title", "uuid"))
+    return [
+        Question(
+            query=query,
+            answers=(_whole(query, str(uuids[row["title"]]), 10_000_000),),
+            by_characters=True,
+        )
+        for row in rows
+        for query in row["questions"]
+    ]
 
 
 # Windows of speech, and what was written for it

@@ -138,21 +138,14 @@ def questions(count: int) -> list[str]:
 
 
 def _real() -> tuple[list[str], Vectors]:
-    """Return the different pieces of transcripts that ingest embeds, chunks and windows of three
-    sentences, in random order, with their vectors.
-    """
+    """Return the different chunks of transcripts in random order, with their vectors."""
     model = KeptEmbedder(registry.embedder("local"))
-    vectors: dict[str, Vectors] = {}
-
-    def embed(texts: Sequence[str]) -> Vectors:
-        made = model.embed_documents(texts)
-        vectors.update(zip(texts, made, strict=True))
-        return made
-
+    different: set[str] = set()
     for path in paths(*FOLDERS):
         spoken = captions.parse(path.read_bytes(), name=path.name).cues
-        embed([draft.text for draft in chunk([*cue_blocks(spoken)], embed=embed)])
-    texts = sorted(vectors)
+        drafts = chunk([*cue_blocks(spoken)], words=registry.word_vectors())
+        different.update(draft.text for draft in drafts)
+    texts = sorted(different)
     random.Random(0).shuffle(texts)
     note(f"{len(texts):,} real pieces")
-    return texts, np.stack([vectors[text] for text in texts])
+    return texts, model.embed_documents(texts)

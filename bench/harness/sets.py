@@ -23,11 +23,14 @@ TRANSCRIPTS: Final = {  # folders of the sets of questions
     "qmsum": "qmsum",
 }
 
+SHORT: Final = "short_documents"  # technical, each with questions in other words than its own
+SHORT_DOCUMENTS: Final = Path(__file__).with_name(f"{SHORT}.jsonl")
+
 Row = TypeVar("Row")
 
 
-def jsonl(path: str) -> list[dict[str, Any]]:
-    """Read a file of a JSON object a line."""
+def jsonl(path: str | Path) -> list[dict[str, Any]]:
+    """Read a file of a JSON object a line, of the measurement data if its path is relative."""
     lines = (DATA / path).read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line.strip()]
 

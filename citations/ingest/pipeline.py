@@ -1,20 +1,19 @@
 """Ingest a source: pages, blocks, chunks, vectors, outline, contexts.
 
-Chunks at sentences come first, so that words are found at once; then full stops for captions
-without them, chunks where the subject changes, vectors, the outline, and contexts by a language
-model. Every step may be killed: the next attempt continues from the stored rows.
+Chunks and their words come first, so that these are found at once; then full stops for captions
+without them, which change their chunks, vectors, the outline, and contexts by a language model.
+Every step may be killed: the next attempt continues from the stored rows.
 """
 
 import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.db import transaction
 from django.db.models import Case, When
 from django.db.models.functions import Now
-from numpy.typing import NDArray
 
 from citations import conf
 from citations.documents import local_copies, page_images
@@ -40,13 +39,12 @@ from citations.models import (
 from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.providers import registry
-from citations.providers.embedding import Embedder
 from citations.quotes import source_texts
-from citations.quotes.source_texts import SourceText
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text.blocks import Block, text_of
-from citations.text.chunking import Embed, chunk
+from citations.text.breakpoints import WordVectors
+from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts.core import audit, clock, deleting
@@ -59,7 +57,6 @@ logger = logging.getLogger(__name__)
 OTHERS_PAUSE = timedelta(seconds=30)  # between attempts of sources while a model server fails
 CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded again
 STEPS = (State.PENDING, State.WORDS, State.READY)  # in which something is left to do
-WINDOW = 3  # sentences that are embedded together, to find where the subject changes
 SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # each stops every source
 
 ProgressCallback: TypeAlias = Callable[[Source], object]
@@ -185,10 +182,10 @@ class _Ingest:
             self.complete()
 
     def find_by_words(self) -> None:
-        """Store chunks that end with sentences. A source that has chunks keeps them for now."""
+        """Store chunks. A source that has some keeps them for now."""
         document_storage.extract(self.source, self._read_pages)
         if not self.source.chunk_count:
-            self._replace_chunks(source_blocks.read(self.source), None, Chunking.SENTENCES)
+            self._replace_chunks(source_blocks.read(self.source), registry.word_vectors())
         self.source.reach(State.WORDS)
         if self.on_progress:
             self.on_progress(self.source)
@@ -198,7 +195,7 @@ class _Ingest:
         self._pause()
 
     def find_by_meaning(self) -> None:
-        """Split where the subject changes, embed, and build the outline."""
+        """Add full stops, split by them, embed, and build the outline."""
         punctuation.add(self.source, self._pause)
         try:
             self.split()
@@ -234,16 +231,14 @@ class _Ingest:
 
     def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
-        self._report("finding where the subject changes")
         blocks = source_blocks.read(self.source)
-        boundary_model = registry.boundary_embedder()
-        chunking = Chunking.MEANING if boundary_model else Chunking.SENTENCES
+        words = registry.word_vectors()
         if (
             self.source.digest != text_chunking.digest_of(blocks)
             or self.source.split_by != str(conf.chunk_sizes())
-            or (boundary_model and self.source.chunking != chunking)
+            or (words and self.source.chunking != Chunking.MEANING)
         ):
-            self._replace_chunks(blocks, boundary_model, chunking)
+            self._replace_chunks(blocks, words)
         if embeds:
             self._embed()
 
@@ -297,41 +292,20 @@ class _Ingest:
         if outline_storage.refresh(self.source).is_change:
             topics.update(self.source)
 
-    def _replace_chunks(
-        self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking
-    ) -> None:
+    def _replace_chunks(self, blocks: list[Block], words: WordVectors | None) -> None:
         source_text = source_texts.from_blocks(blocks)
         sizes = conf.chunk_sizes()
-        drafts = chunk(
-            blocks,
-            embed=self._between_batches(boundary_model, source_text) if boundary_model else None,
-            **asdict(sizes),
-        )
+        drafts = chunk(blocks, words=words, **asdict(sizes))
         chunk_storage.replace_chunks(
             self.source,
             chunk_storage.spoken(drafts, source_text),
             digest=source_text.digest,
-            chunking=chunking,
+            chunking=Chunking.MEANING if words else Chunking.SENTENCES,
             split_by=str(sizes),
             contexts_digest="",  # new chunks have none
             characters=len(source_text.text),
             size=len(source_text.text),
         )
-
-    def _between_batches(self, boundary_model: Embedder, source_text: SourceText) -> Embed:
-        size = conf.chunk_sizes().target
-        done, total = 0, len(source_text.text) // size
-
-        def embed(texts: list[str]) -> NDArray[Any]:
-            nonlocal done
-            self._pause()
-            vectors = boundary_model.embed_documents(texts)
-            done += sum(map(len, texts))
-            # Nothing is stored yet: an attempt that is killed here counts.
-            self.source.change(done=min(total, done // (WINDOW * size)), total=total)
-            return vectors
-
-        return embed
 
     def _embed(self, *, quietly: bool = False) -> None:
         """Embed chunks without a vector; repeat if the active space was replaced meanwhile."""

@@ -8,7 +8,7 @@ from django.db.models import Avg, Count, F, Q, Sum
 from django.db.models.functions import Now
 
 from citations.formats import VIDEO
-from citations.models import UNFINISHED, Chunking, Source, State
+from citations.models import UNFINISHED, Source, State
 from transcripts import conf
 from transcripts.core import clock, locks
 from transcripts.core.scope import Scope
@@ -19,7 +19,6 @@ from transcripts.models import Job
 RECENT_SOURCES: Final = 20
 
 MIN_CHARACTERS: Final = 50_000  # characters to tell a pace by: half an hour of speech
-SPLITTING: Final = 0.75  # of the work on a source that is split where its subject changes
 
 _UNITS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60))  # the largest first
 _FROM: Final = 5 / 6  # of a unit, from which on a time is told in it
@@ -42,19 +41,12 @@ class TextInWork:
     step: str
     done: int
     total: int
-    is_split_by_meaning: bool = True
 
     @property
     def left(self) -> float:
         """The characters that are left to do."""
         part = min(1.0, self.done / self.total) if self.total else 0.0
-        if self.step == "embedding":
-            share = (1 - SPLITTING if self.is_split_by_meaning else 1.0) * (1 - part)
-        elif self.step == "finding where the subject changes":
-            share = 1 - SPLITTING * part
-        else:
-            share = 1.0
-        return share * self.characters
+        return self.characters * (1 - part if self.step == "embedding" else 1.0)
 
 
 def characters_per_second(texts: Iterable[IndexedText]) -> float | None:
@@ -143,11 +135,7 @@ def _characters_left(scope: Scope) -> float | None:
 
 def _in_work(source: Source) -> TextInWork:
     return TextInWork(
-        characters=source.size,
-        step=source.step,
-        done=source.done,
-        total=source.total,
-        is_split_by_meaning=source.chunking == Chunking.MEANING,
+        characters=source.size, step=source.step, done=source.done, total=source.total
     )
 
 

@@ -61,7 +61,7 @@ _ANEW: Final[dict[str, Any]] = {
 
 
 class Chunking(models.TextChoices):
-    """How a source was chunked: at sentences, or, with a model, where the subject changes."""
+    """How a source was chunked: at sentences, or where the subject changes."""
 
     SENTENCES = "sentences", _("at sentences")
     MEANING = "meaning", _("where the subject changes")

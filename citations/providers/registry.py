@@ -16,6 +16,8 @@ from citations.providers.llm import Llm
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 from citations.providers.reranking_services import ServedReranker
 from citations.providers.topic_gate import Head
+from citations.providers.word_vectors import HashedWordVectors, WordPieceVectors
+from citations.text.breakpoints import WordVectors
 from transcripts.core.installation import install_command
 
 KEYBERT, NO_KEYWORDS = "keybert", "none"  # alternatives to our own extractor
@@ -60,13 +62,20 @@ def configured_embedder() -> Embedder:
     return embedder(choice.provider, model=choice.model, dimensions=choice.dimensions)
 
 
-def boundary_embedder() -> Embedder | None:
-    """Return the local model, which finds changes of subject, or None if it is not available."""
-    choice = conf.embedding()
-    try:
-        return configured_embedder() if choice.provider in ("local", "fake") else embedder("local")
-    except ModelMissing:
+def word_vectors() -> WordVectors | None:
+    """Return the vectors of words by which sources are split where their subject changes, None if
+    the settings do not want that, or all-MiniLM-L6-v2 is not on this machine.
+    """
+    if not conf.splits_by_subject():
         return None
+    is_fake = conf.embedding().provider == FAKE
+    try:
+        vectors: WordVectors = _models.get(
+            ("words", is_fake), HashedWordVectors if is_fake else WordPieceVectors
+        )
+    except ModelError:
+        return None
+    return vectors
 
 
 def reranker() -> Reranker | None:

@@ -1,6 +1,6 @@
 """Split the blocks of a source into overlapping chunks of about 500 characters at sentence ends.
 
-Pure: the caller passes the embedding function. Time and memory grow linearly with the text.
+Pure: the caller passes the vectors of words. Time and memory grow linearly with the text.
 """
 
 import hashlib
@@ -8,24 +8,18 @@ import json
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from operator import itemgetter
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from citations.text.blocks import Block, text_of
+from citations.text.breakpoints import WordVectors, distances
 from citations.text.sentences import Span, between_letters, split
 
-BATCH = 256  # windows embedded in one call
-DIGITS = 4  # of a distance: smaller differences are noise of the model's arithmetic
+WHOLE = 3  # times the target: a shorter document is one chunk
 
-Embed = Callable[[list[str]], ArrayLike]
-"""Returns n vectors of length 1 for n texts."""
-
-CHUNKING_VERSION = 2
+CHUNKING_VERSION = 3
 """Increase when the same blocks give other chunks: sources with an old digest are re-chunked."""
 
 
@@ -61,19 +55,19 @@ def digest_of(blocks: Sequence[Block]) -> str:
 def chunk(
     blocks: Sequence[Block],
     *,
-    embed: Embed | None = None,
+    words: WordVectors | None = None,
     target: int = 500,
     overlap: int = 150,
     percentile: float = 80,
 ) -> list[ChunkDraft]:
     """Split blocks (in order) into chunks of about ``target`` characters (0.6 to 1.4 times that).
 
-    Chunks end at sentence ends. With ``embed``, each sentence is embedded together with its
-    neighbours, and chunks prefer to end at breakpoints: where the cosine distance of neighbouring
-    windows exceeds the ``percentile``-th percentile in the source. The percentile is taken over the
-    source because few sections have enough sentences. A change of n distances moves the threshold
-    by at most n ranks, and each cut depends only on the cut before and the next 1.4 · ``target``
-    characters, so an edit changes few chunks.
+    Chunks end at sentence ends. With ``words``, they prefer to end at breakpoints: where the
+    distance between the sentences before and behind is greater than beside it, and exceeds the
+    ``percentile``-th percentile in the source. The percentile is taken over the source because few
+    sections have enough sentences. Each cut depends only on the cut before and the next 1.4 ·
+    ``target`` characters, so an edit changes few chunks. A document on one page of less than
+    ``WHOLE`` times the target is one chunk: its parts say too little alone.
 
     A chunk starts with about ``overlap`` characters of the previous one: whole sentences, or words
     of a sentence that is too long. No chunk or overlap crosses a ``boundary``.
@@ -85,10 +79,13 @@ def chunk(
     if not 0 <= overlap < target:
         raise ValueError("the overlap must be at least 0 and less than the target")
     text = text_of(blocks)
-    sections = _sections(text, blocks)
-    if embed is not None:
-        _find_breaks(text, sections, embed, percentile)
     full = [block for block in blocks if block.text]
+    if is_whole(full, most=WHOLE * target):
+        span = _trimmed(text, 0, len(text))
+        return [_draft(text, span, full[0], full[-1])] if span[0] < span[1] else []
+    sections = _sections(text, blocks)
+    if words is not None:
+        _find_breaks(text, sections, words, percentile)
     offsets = [block.offset for block in full]
     drafts: list[ChunkDraft] = []
     for section in sections:
@@ -97,6 +94,15 @@ def chunk(
             last = full[bisect_right(offsets, stop - 1) - 1]
             drafts.append(_draft(text, (start, stop), first, last))
     return drafts
+
+
+def is_whole(blocks: Sequence[Block], *, most: int) -> bool:
+    """Tell whether blocks are a document of less than ``most`` characters on one page."""
+    return (
+        bool(blocks)
+        and all(block.start is None and block.page == blocks[0].page for block in blocks)
+        and blocks[-1].offset + len(blocks[-1].text) < most
+    )
 
 
 # Sections
@@ -160,22 +166,17 @@ def _pause_between(previous: Block, block: Block) -> int:
 # Breakpoints
 
 
-def _find_breaks(text: str, sections: Sequence[_Section], embed: Embed, percentile: float) -> None:
-    windows = (
-        text[section.sentences[max(0, index - 1)][0] : following[1]].strip()
-        for section in sections
-        for index, following in enumerate([*section.sentences[1:], section.sentences[-1]])
-    )
-    values = distances(windows, embed)
-    gaps: list[tuple[float, _Section, int]] = []
-    for section in sections:
-        own = list(islice(values, len(section.sentences)))
-        ends = zip(own[:-1], section.sentences, strict=False)
-        gaps += ((distance, section, stop) for distance, (_, stop) in ends)
-    threshold = nearest_rank([distance for distance, _, _ in gaps], percentile)
-    for distance, section, stop in gaps:
-        if distance > threshold:
-            section.breaks.add(stop)
+def _find_breaks(
+    text: str, sections: Sequence[_Section], words: WordVectors, percentile: float
+) -> None:
+    said = [[text[start:stop] for start, stop in section.sentences] for section in sections]
+    every = [*distances(said, words)]
+    threshold = nearest_rank([*chain.from_iterable(every)], percentile)
+    for own, section in zip(every, sections, strict=True):
+        beside = [0.0, *own, 0.0]
+        for index, distance in enumerate(own):
+            if distance > threshold and distance >= max(beside[index], beside[index + 2]):
+                section.breaks.add(section.sentences[index][1])
 
 
 # Sizes
@@ -281,26 +282,6 @@ def _interpolated(block: Block, position: int, otherwise: int | None) -> int | N
     if block.words or start is None or end is None or end - start <= LONG_CUE:
         return otherwise
     return start + (end - start) * (position - block.offset) // len(block.text)
-
-
-def distances(windows: Iterator[str], embed: Embed) -> Iterator[float]:
-    """Yield for each window its cosine distance to the next, and 0 for the last.
-
-    Holds ``BATCH`` vectors in memory. Raises ``ValueError`` when ``embed`` returns a wrong number
-    of vectors.
-    """
-    last = None
-    while batch := list(islice(windows, BATCH)):
-        vectors = np.asarray(embed(batch), dtype=np.float32)
-        if len(vectors) != len(batch):
-            raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts")
-        if last is not None:
-            vectors = np.concatenate([last, vectors])
-        for cosine in np.einsum("ij,ij->i", vectors[:-1], vectors[1:]).tolist():
-            yield round(1 - cosine, DIGITS)
-        last = vectors[-1:]
-    if last is not None:
-        yield 0.0
 
 
 def nearest_rank(values: Sequence[float], percentile: float) -> float:

@@ -202,7 +202,7 @@ def _chunks() -> Result:
     count = sources.split_otherwise(Source.objects.all()).count()
     if not count:
         return True, "all sources are split as the settings say", ""
-    names = "CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE"
+    names = "CHUNK_SIZE, CHUNK_OVERLAP, CHUNKING or CHUNK_PERCENTILE"
     detail = f"{count} source{'s' * (count > 1)} split with other values of {names}"
     return None, detail, "`kb db reindex` splits and embeds them again; searches continue."
 

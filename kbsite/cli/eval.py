@@ -32,7 +32,7 @@ VARIABLE_SETTINGS = ["RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE"]
 VARIABLE_SETTINGS += ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"]
 VARIABLE_SETTINGS += ["BM25_K1", "BM25_B", "SEARCH_CANDIDATES", "RRF_K", "DUPLICATE_SIMILARITY"]
 # Settings that sources are split by: those of the questions are split again for the measurement.
-CHUNK_SETTINGS = ["CHUNK_SIZE", "CHUNK_OVERLAP", "CHUNK_PERCENTILE"]
+CHUNK_SETTINGS = ["CHUNK_SIZE", "CHUNK_OVERLAP", "CHUNKING", "CHUNK_PERCENTILE"]
 COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "ms")
 
 

@@ -37,6 +37,13 @@ CHUNK_SIZE = option(
 CHUNK_OVERLAP = option(
     "CHUNK_OVERLAP", 150, "Characters that a passage shares with the previous one."
 )
+CHUNKING = option(
+    "CHUNKING",
+    "subjects",
+    "Where passages end: `subjects` at the sentence at which the subject changes, `sentences` at "
+    "that which is nearest to their usual length. After a change, run `kb db reindex`.",
+    among=("subjects", "sentences"),
+)
 CHUNK_PERCENTILE = option(
     "CHUNK_PERCENTILE",
     80.0,

@@ -7,10 +7,12 @@ import pytest
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
-from citations.models import Chunk, Source, State
+from citations.models import Chunk, Chunking, Source, State
 from citations.providers import registry
 from citations.quotes import source_texts
+from citations.readers import source_blocks
 from citations.search import pipeline as search_pipeline
+from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.fake_llm import FakeLlm
@@ -64,6 +66,18 @@ def test_what_was_split_with_other_values_is_known_and_split_again_on_demand(
     assert not vector_store.missing(space)
     assert search_pipeline.search(scope, "backpropagation").passages
     assert source_texts.of(lecture).digest == text.digest, "citations keep their quotes"
+
+
+def test_splitting_at_sentences_alone_is_a_setting(lecture: Source, settings: Any) -> None:
+    settings.CHUNKING = "sentences"
+    assert split_otherwise() == 1
+    assert discovery.renew() == 1
+    finish(lecture)
+    assert (lecture.split_by, lecture.chunking) == ("500/150/100", Chunking.SENTENCES)
+    assert split_otherwise() == 0
+    blocks = source_blocks.read(lecture)
+    stored = Chunk.objects.order_by("ordinal").values_list("text", flat=True)
+    assert [*stored] == [draft.text for draft in chunk(blocks)]
 
 
 def test_the_values_of_today_split_as_ever(lecture: Source, embedded: list[str]) -> None:

@@ -14,7 +14,7 @@ from citations.ingest.time_left import (
     characters_per_second,
     rounded,
 )
-from citations.models import Chunking, Source, State
+from citations.models import Source, State
 from transcripts.core.errors import Blocked
 from transcripts.core.scope import Scope
 from transcripts.library import activity
@@ -56,20 +56,18 @@ def test_what_waits_takes_as_long_as_what_was_indexed(
 def test_of_what_is_in_work_the_rest_is_left(
     scope: Scope, collection: Collection, indexed: Source
 ) -> None:
-    about = {"step": "embedding", "done": 5, "total": 10, "chunking": Chunking.MEANING}
-    add(collection, 240_000, **about)
-    assert left(scope) == pytest.approx(30)
+    add(collection, 240_000, step="embedding", done=5, total=10)
+    assert left(scope) == pytest.approx(120)
 
 
 def test_what_is_in_work_tells_the_pace_of_this_moment(
     scope: Scope, collection: Collection, indexed: Source
 ) -> None:
     began = timezone.now() - timedelta(seconds=300)
-    about = {"step": "embedding", "done": 5, "total": 10, "chunking": Chunking.MEANING}
-    book = add(collection, 240_000, begun_at=began, **about)
+    book = add(collection, 240_000, begun_at=began, step="embedding", done=5, total=10)
     with book.hold():
-        assert left(scope) == pytest.approx(30_000 / (300_000 / 390), rel=0.01)
-    assert left(scope) == pytest.approx(30), "it lies since its worker was killed"
+        assert left(scope) == pytest.approx(120_000 / (210_000 / 390), rel=0.01)
+    assert left(scope) == pytest.approx(120), "it lies since its worker was killed"
 
 
 def test_before_anything_was_indexed_nobody_knows(scope: Scope, collection: Collection) -> None:
@@ -161,23 +159,13 @@ def test_too_little_tells_no_pace(texts: list[IndexedText]) -> None:
         ("", 0, 1_000),
         ("reading pages", 90, 1_000),
         ("adding full stops", 0, 1_000),
-        ("finding where the subject changes", 0, 1_000),
-        ("finding where the subject changes", 50, 625),
-        ("finding where the subject changes", 100, 250),
-        ("embedding", 0, 250),
-        ("embedding", 50, 125),
+        ("embedding", 0, 1_000),
+        ("embedding", 50, 500),
         ("embedding", 120, 0),
     ],
 )
 def test_of_a_text_in_work_a_part_is_left(step: str, done: int, left: float) -> None:
     assert TextInWork(characters=1_000, step=step, done=done, total=100).left == left
-
-
-def test_where_nothing_finds_changes_of_subject_embedding_is_all_the_work() -> None:
-    text = TextInWork(
-        characters=1_000, step="embedding", done=50, total=100, is_split_by_meaning=False
-    )
-    assert text.left == 500
 
 
 @pytest.mark.parametrize(

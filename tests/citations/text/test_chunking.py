@@ -3,22 +3,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.providers.embedding import HashEmbedder
+from citations.providers.word_vectors import HashedWordVectors
 from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import Block, text_of
-from citations.text.chunking import BATCH, LONG_CUE, ChunkDraft, chunk, distances, nearest_rank
+from citations.text.chunking import LONG_CUE, WHOLE, ChunkDraft, chunk, nearest_rank
 from citations.text.sentences import MAX_LENGTH
 from transcripts import captions
 
 TARGET, OVERLAP = 500, 150
 MOST = max(1.7 * TARGET, 1.5 * OVERLAP + MAX_LENGTH)
 
-embed = HashEmbedder().embed_documents
+hashed = HashedWordVectors()
 
 
 def make_blocks(
@@ -111,16 +110,16 @@ BLOCKS = st.lists(
 )
 
 
-@given(BLOCKS, st.sampled_from([None, embed]), st.integers(0, 2))
-def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, embedding, gap):
+@given(BLOCKS, st.sampled_from([None, hashed]), st.integers(0, 2))
+def test_drafts_of_any_blocks_are_exact_whole_bounded_and_in_order(rows, words, gap):
     blocks = make_blocks(
         [text for text, _, _ in rows],
         boundaries=[number for number, (_, begins, dice) in enumerate(rows) if begins and dice < 2],
         gap=gap,
     )
-    drafts = chunk(blocks, embed=embedding)
+    drafts = chunk(blocks, words=words)
     check(blocks, drafts)
-    assert chunk(blocks, embed=embedding) == drafts
+    assert chunk(blocks, words=words) == drafts
     times = [(draft.start or 0, draft.end or 0) for draft in drafts]
     assert all(start <= end for start, end in times)
     assert times == sorted(times)
@@ -152,10 +151,10 @@ def test_sizes_that_cannot_be_are_refused(target, overlap):
 # Sizes and overlap
 
 
-@pytest.mark.parametrize("embedding", [None, embed])
-def test_chunks_are_of_about_the_target_with_about_the_overlap(embedding):
+@pytest.mark.parametrize("words", [None, hashed])
+def test_chunks_are_of_about_the_target_with_about_the_overlap(words):
     blocks = make_blocks(lecture())
-    drafts = chunk(blocks, embed=embedding)
+    drafts = chunk(blocks, words=words)
     check(blocks, drafts)
     assert all(300 <= len(draft.text) <= 700 for draft in drafts)
     assert all(
@@ -210,45 +209,44 @@ def test_a_boundary_without_text_holds_for_what_follows():
 def test_chunks_end_where_the_subject_changes():
     topics = ["apples pears plums", "engines wheels brakes", "sonnets odes verses"]
     texts = [
-        f"We speak of {topics[number // 5]} and nothing else for the length of this sentence."
-        for number in range(15)
+        f"We speak of {topics[number // 13]} and of number {number} in this sentence of ours."
+        for number in range(39)
     ]
-
-    def by_topic(windows: list[str]) -> np.ndarray:
-        counts = np.array(
-            [[window.count(topic) for topic in topics] for window in windows], dtype=float
-        )
-        return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
-
     blocks = make_blocks(texts)
-    ends = {draft.span_end for draft in chunk(blocks, embed=by_topic)}
-    assert {blocks[5].offset - 1, blocks[10].offset - 1} <= ends
-    assert not {blocks[5].offset - 1, blocks[10].offset - 1} <= {
-        draft.span_end for draft in chunk(blocks)
-    }
-
-
-def test_windows_are_a_sentence_and_its_neighbours_within_the_section():
-    seen: list[str] = []
-
-    def record(windows: list[str]) -> list[list[float]]:
-        seen.extend(windows)
-        return [[1.0]] * len(windows)
-
-    said = ["One is here.", "Two is here.", "Three is here.", "Four is here."]
-    chunk(make_blocks(said, boundaries=(3,)), embed=record)
-    assert seen == [
-        "One is here. Two is here.",
-        "One is here. Two is here. Three is here.",
-        "Two is here. Three is here.",
-        "Four is here.",
-    ]
+    changes = {blocks[13].offset - 1, blocks[26].offset - 1}
+    assert changes <= {draft.span_end for draft in chunk(blocks, words=hashed)}
+    assert not changes & {draft.span_end for draft in chunk(blocks)}
+    assert chunk(blocks, words=hashed, percentile=100) == chunk(blocks), "which no distance exceeds"
 
 
 def test_equal_distances_are_no_breakpoints():
     blocks = make_blocks(["All sentences are the same."] * 200)
-    for embedding in (embed, lambda texts: [[1.0]] * len(texts)):
-        assert chunk(blocks, embed=embedding) == chunk(blocks)
+    assert chunk(blocks, words=hashed) == chunk(blocks)
+
+
+def page(texts: Sequence[str], *, boundaries: Sequence[int] = ()) -> list[Block]:
+    return [
+        replace(block, start=None, end=None, page=1)
+        for block in make_blocks(texts, boundaries=boundaries)
+    ]
+
+
+def test_a_short_document_is_one_chunk_whatever_its_headings():
+    blocks = page(
+        ["Restart the service.", "Look at its log, then call us."] * 20, boundaries=(2, 8)
+    )
+    length = len(text_of(blocks))
+    assert 2 * TARGET < length < WHOLE * TARGET
+    (whole,) = chunk(blocks, words=hashed)
+    assert whole.span == (0, length)
+    assert len(chunk(blocks, target=length // WHOLE, words=hashed)) > 1, "one that is no shorter"
+
+
+def test_pages_and_recordings_are_split_however_short_they_are():
+    blocks = page(["Restart the service.", "Look at its log, then call us."] * 20)
+    pages = [replace(block, page=1 + number // 20) for number, block in enumerate(blocks)]
+    assert len(chunk(pages)) > 1
+    assert len(chunk(make_blocks([block.text for block in blocks]))) > 1
 
 
 # Places
@@ -307,7 +305,7 @@ def test_the_source_text_has_a_blank_or_lines_between_blocks():
 # Shapes
 
 
-@pytest.mark.parametrize("embedding", [None, embed])
+@pytest.mark.parametrize("words", [None, hashed])
 @pytest.mark.parametrize(
     "texts",
     [
@@ -327,9 +325,9 @@ def test_the_source_text_has_a_blank_or_lines_between_blocks():
     ],
     ids=lambda texts: f"{len(texts)}-{texts[0][:4] if texts else ''}",
 )
-def test_odd_texts_are_cut_in_linear_time(texts, embedding):
+def test_odd_texts_are_cut_in_linear_time(texts, words):
     blocks = make_blocks(texts, milliseconds=100)
-    check(blocks, chunk(blocks, embed=embedding))
+    check(blocks, chunk(blocks, words=words))
 
 
 def test_pauses_decide_in_captions_without_punctuation():
@@ -347,12 +345,12 @@ def test_pauses_decide_in_captions_without_punctuation():
 # Changes
 
 
-@pytest.mark.parametrize("embedding", [None, embed])
-def test_a_change_replaces_only_chunks_nearby(embedding):
+@pytest.mark.parametrize("words", [None, hashed])
+def test_a_change_replaces_only_chunks_nearby(words):
     texts = lecture(600)
-    before = {draft.text for draft in chunk(make_blocks(texts), embed=embedding)}
+    before = {draft.text for draft in chunk(make_blocks(texts), words=words)}
     texts[300] = "Here somebody corrected the transcript with rather different words."
-    after = [draft.text for draft in chunk(make_blocks(texts), embed=embedding)]
+    after = [draft.text for draft in chunk(make_blocks(texts), words=words)]
     fresh = [place for place, text in enumerate(after) if text not in before]
     assert 1 <= len(fresh) <= 12
     assert len(after) > 100
@@ -381,40 +379,6 @@ def test_real_captions_give_chunks_of_about_the_target(real_data, collection):
         drafts += chunks
     assert json.loads(paths[0].read_text())["cues"]
     assert sum(300 <= len(draft.text) <= 700 for draft in drafts) >= 0.98 * len(drafts)
-
-
-def on_circle(texts: list[str]) -> list[list[float]]:
-    """Embed a number as the direction of that many degrees."""
-    angles = np.radians([float(text) for text in texts])
-    vectors: list[list[float]] = np.stack([np.cos(angles), np.sin(angles)], axis=-1).tolist()
-    return vectors
-
-
-def test_distances_are_those_of_neighbours_whatever_the_batches():
-    degrees = [7 * number % 180 for number in range(2 * BATCH + 3)]
-    measured = list(distances(map(str, degrees), on_circle))
-    wanted = [1 - np.cos(np.radians(other - angle)) for angle, other in pairwise(degrees)]
-    assert measured == pytest.approx([*wanted, 0], abs=1e-4)
-
-
-def test_batches_are_no_larger_than_said():
-    sizes: list[int] = []
-
-    def embed(texts: list[str]) -> np.ndarray:
-        sizes.append(len(texts))
-        return np.ones((len(texts), 1))
-
-    assert set(distances(map(str, range(2 * BATCH + 1)), embed)) == {0}
-    assert sizes == [BATCH, BATCH, 1]
-
-
-def test_nothing_has_no_distances():
-    assert list(distances(iter([]), on_circle)) == []
-
-
-def test_vectors_that_are_missing_are_noticed():
-    with pytest.raises(ValueError, match="1 vectors for 2 texts"):
-        list(distances(iter("12"), lambda texts: on_circle(texts)[1:]))
 
 
 @pytest.mark.parametrize(
