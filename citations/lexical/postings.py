@@ -8,7 +8,6 @@ hostile texts may repeat a word without limit.
 
 import struct
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,22 +181,25 @@ class Words:
     @classmethod
     def build(cls, texts: Iterable[str], language: str = "") -> Self:
         """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
-        lengths, code = array("I"), stemmed_as(language)
-        postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
-        for slot, text in enumerate(texts):
+        code, lengths, sizes = stemmed_as(language), array("I"), array("I")
+        names, counts = list[str](), array("I")
+        for text in texts:
             frequencies, length = counted(text, code)
             lengths.append(length)
-            for term, frequency in frequencies.items():
-                postings[term].extend((slot, frequency))
-        terms = sorted(postings)
-        flat = np.frombuffer(b"".join(postings[term].tobytes() for term in terms), np.uint32)
-        counts = [len(postings[term]) // 2 for term in terms]
+            sizes.append(len(frequencies))
+            names += frequencies
+            counts.extend(frequencies.values())
+        terms = sorted({*names})
+        numbers = {term: number for number, term in enumerate(terms)}
+        owners = np.fromiter(map(numbers.__getitem__, names), np.uint32, len(names))
+        order = np.argsort(owners, kind="stable")
+        slots = np.repeat(np.arange(len(sizes)), np.asarray(sizes))
         return cls(
             terms=terms,
-            starts=np.cumsum([0, *counts]).astype("<u4"),
-            slots=narrowest(flat[::2]),
-            frequencies=narrowest(flat[1::2]),
-            lengths=narrowest(np.frombuffer(lengths, np.uint32)) if lengths else np.empty(0, "<u1"),
+            starts=np.searchsorted(owners[order], np.arange(len(terms) + 1)).astype("<u4"),
+            slots=narrowest(slots[order]),
+            frequencies=narrowest(np.asarray(counts)[order]),
+            lengths=narrowest(np.asarray(lengths)),
         )
 
     @cached_property

@@ -15,7 +15,7 @@ them in the index and make no text longer:
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
@@ -57,23 +57,8 @@ class WrittenName(NamedTuple):
         yield from (OTHER + other for other in others - {""})
 
 
-def forms(text: str) -> Mapping[str, int]:
-    """Count the forms of a text."""
-    counts: dict[str, int] = {}
-    pieces = text.split() if text.isascii() else _PIECES.findall(text)
-    for piece in {*pieces} - _WITHOUT_FORMS:
-        times = pieces.count(piece)
-        for form in _forms_of(piece):
-            counts[form] = counts.get(form, 0) + times
-    for form in _forms(_across_blanks(text)):
-        counts[form] = counts.get(form, 0) + 1
-    if any(map(str.isupper, counts)) and not has_capitals(text):
-        return {form: times for form, times in counts.items() if not form.isupper()}
-    return counts
-
-
 def names(text: str) -> list[WrittenName]:
-    """Return the names of a text that have other forms, in order, with where they are."""
+    """Return the names of a text, in order, with where they are."""
     within = [
         name._replace(start=name.start + piece.start(), end=name.end + piece.start())
         for piece in _PIECES.finditer(text)
@@ -85,28 +70,41 @@ def names(text: str) -> list[WrittenName]:
 
 def has_capitals(text: str) -> bool:
     """Tell whether capitals mean something in a text: it is not written in capitals throughout."""
-    return sum(map(str.isupper, text)) <= len(text) // 2 or len(text.split()) <= 2
+    capitals = _ASCII_CAPITAL.findall(text) if text.isascii() else filter(str.isupper, text)
+    return len([*capitals]) <= len(text) // 2 or len(text.split()) <= 2
 
 
-_WITHOUT_FORMS: Final = set[str]()  # the same pieces come again and again, most without forms
+_ASCII_CAPITAL: Final = re.compile("[A-Z]")
 
 
-@lru_cache(maxsize=1 << 14)
-def _forms_of(piece: str) -> tuple[str, ...]:
-    word = piece.lstrip('("').rstrip('.,;:?!)"')
-    letters = word.replace("'", "")
-    is_plain = len(letters) > 1 and word.isascii() and letters.isalpha() and letters[1:].islower()
-    own = () if is_plain else tuple(_forms(_names_in(piece)))
-    if not own and len(_WITHOUT_FORMS) < _REMEMBERED:
-        _WITHOUT_FORMS.add(piece)
-    return own
+def plain_word(piece: str) -> str:
+    """Return the word that a piece of text without blanks is, with what may stand beside a word;
+    "" for one that may have other forms or go on.
+    """
+    letters = piece.strip(_BESIDE).rstrip(_BEHIND)
+    is_plain = len(letters) > 1 and letters.isascii() and letters.isalpha()
+    return letters.lower() if is_plain and letters[1:].islower() else ""
 
 
-_REMEMBERED: Final = 1 << 15
+_BESIDE: Final = "()[]{}<>|*`\";?!~^'“”"
+_BEHIND: Final = _BESIDE + ".,:"
 
 
-def _forms(names: Iterable[WrittenName]) -> Iterator[str]:
-    return (form for name in names for form in name.forms)
+def forms_of(piece: str) -> Iterator[str]:
+    """Yield the forms of a piece of text without blanks."""
+    for part in _PIECES.findall(piece):
+        for _, written, is_single in _written_in(part):
+            yield from _forms_of_name(written, is_single)
+
+
+def goes_on(piece: str) -> bool:
+    """Tell whether a piece may be one name with what follows it."""
+    return _ACROSS.search(piece + " ") is not None
+
+
+def forms_across(text: str) -> Iterator[str]:
+    """Yield the forms of names with blanks, of a text with pieces that may go on."""
+    return chain.from_iterable(name.forms for name in _across_blanks(text))
 
 
 # Letters
@@ -182,43 +180,56 @@ _CAPITALS: Final = re.compile("A{2,5}|A(?:[.]A){1,4}")
 
 
 def _names_in(piece: str) -> Iterator[WrittenName]:
+    for (start, end), written, is_single in _written_in(piece):
+        yield _name(written, is_single)._replace(start=start, end=end)
+
+
+def _written_in(piece: str) -> Iterator[tuple[tuple[int, int], str, bool]]:
+    """Yield where a name is written, how, and whether it is not beside an apostrophe."""
     plain = piece
     if not piece.isascii():
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", piece))
     kinds = plain.translate(_KINDS)
     for match in _NAME.finditer(kinds):
-        name = _name(plain, kinds, match)
-        if name.forms or len(name.words) > 1:
-            is_moved = len(plain) != len(piece)
-            yield name._replace(start=0, end=len(piece)) if is_moved else name
+        start, end = match.span()
+        span = match.span() if len(plain) == len(piece) else (0, len(piece))
+        yield span, plain[start:end], "'" not in kinds[start - 1 : start] + kinds[end : end + 1]
 
 
-def _name(plain: str, kinds: str, match: re.Match[str]) -> WrittenName:
-    start, end = match.span()
+@lru_cache(maxsize=1 << 14)
+def _name(written: str, is_single: bool) -> WrittenName:
+    kinds = written.translate(_KINDS)
+    match = _NAME.fullmatch(kinds)
+    assert match is not None
     if match["name"] is None:
-        return WrittenName(start, end, (plain[start],), is_single=True)
+        return WrittenName(0, len(written), (written,), is_single=True)
     first, last = match.span("name")
     spans = [(first + a, first + b) for a, b in (m.span() for m in _PART.finditer(match["name"]))]
-    words = tuple(_lower(plain[a:b]) for a, b in spans)
-    joined = _joined(plain[first:last], kinds[first:last]) if len(words) > 1 else ""
-    parts = [plain[a + c : a + d] for a, b in spans for c, d in _humps(kinds[a:b])]
+    words = tuple(_lower(written[a:b]) for a, b in spans)
+    joined = _joined(written[first:last], kinds[first:last]) if len(words) > 1 else ""
+    parts = [written[a + c : a + d] for a, b in spans for c, d in _humps(kinds[a:b])]
     is_underscored = "_" in match["name"]
     if is_underscored:
         parts += [word for word in words if len(word) > 1]
     lead, trail = match["lead"] or "", match["trail"] or ""
     is_name = not trail or any(kind in "aA" for kind in match["name"]) or trail[0] == "+"
-    beside = kinds[start - 1 : start] + kinds[end : end + 1]
+    is_capital = _CAPITALS.fullmatch(match["name"]) is not None
     return WrittenName(
-        start,
-        end,
+        0,
+        len(written),
         words,
         joined=joined,
         signed=f"{lead}{joined or words[0]}{trail}" if (lead or trail) and is_name else "",
-        capitals=plain[first:last].replace(".", "") if _CAPITALS.fullmatch(match["name"]) else "",
-        underscored=_lower(plain[first:last]) if is_underscored else "",
+        capitals=written[first:last].replace(".", "") if is_capital else "",
+        underscored=_lower(written[first:last]) if is_underscored else "",
         parts=tuple(_lower(part) for part in parts),
-        is_single="'" not in beside,
+        is_single=is_single,
     )
+
+
+@lru_cache(maxsize=1 << 15)
+def _forms_of_name(written: str, is_single: bool) -> tuple[str, ...]:
+    return tuple(_name(written, is_single).forms)
 
 
 def _lower(part: str) -> str:
@@ -256,21 +267,26 @@ _MEASURED: Final = re.compile(
     r"\d (?<![\w.,-].) \d{0,19} (?: [.,]\d{1,20} )? [\ \u00a0] [^\W\d_]{1,3} (?!\w)", re.VERBOSE
 )
 _CUT: Final = re.compile(r"(?<!\w) [^\W\d_]{2,30} [-‐\u00ad] \s{1,9} [^\W\d_]{2,30}", re.VERBOSE)
-_ACROSS: Final = re.compile(r"[\d‐\u00ad-][^\W\d_]{0,3}\s")  # any of them has this
+# What they have, which is looked for faster
+_ACROSS: Final = re.compile(r"[\d‐\u00ad-][^\W\d_]{0,3}\s")  # any of them
+_TWO_NUMBERS: Final = re.compile(r"\d\w{0,19}[ \u00a0][^\W\d_]{0,3}\d")
+_HYPHEN: Final = re.compile(r"[-‐\u00ad]\s")
 
 
 def _across_blanks(text: str) -> Iterator[WrittenName]:
     """Yield numbers in groups, numbers with their units, and words cut at the end of a line."""
     if not _ACROSS.search(text):
         return
-    for match in chain(_GROUPS.finditer(text), _MEASURED.finditer(text)):
+    groups = _GROUPS.finditer(text) if _TWO_NUMBERS.search(text) else ()
+    for match in chain(groups, _MEASURED.finditer(text)):
         written = match[0].replace(",", ".")
         joined = "".join(mark for mark in written if mark.isalnum() or mark == ".")
         yield WrittenName(*match.span(), _words(match[0]), joined=_lower(joined))
-    for match in _CUT.finditer(text):
-        if match[0].split()[-1].islower():  # not “north- South”
-            words = _words(match[0])
-            yield WrittenName(*match.span(), words, joined="".join(words))
+    if _HYPHEN.search(text):
+        for match in _CUT.finditer(text):
+            if match[0].split()[-1].islower():  # not “north- South”
+                words = _words(match[0])
+                yield WrittenName(*match.span(), words, joined="".join(words))
 
 
 def _words(text: str) -> tuple[str, ...]:

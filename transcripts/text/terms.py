@@ -7,18 +7,27 @@ does to the words of one language cannot match those of another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import repeat
 from operator import attrgetter
 from typing import NamedTuple
 
 from transcripts.text import compounds
 from transcripts.text.bm25 import QueryWord
-from transcripts.text.forms import OTHER, forms, names, query_words
+from transcripts.text.forms import (
+    OTHER,
+    forms_across,
+    forms_of,
+    goes_on,
+    has_capitals,
+    names,
+    plain_word,
+    query_words,
+)
 from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
 from transcripts.text.tokenizer import (
+    is_lone,
     is_unspaced,
     joined_spans,
     query_counts,
@@ -50,34 +59,111 @@ def terms_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
 
 
-def counted(
-    text: str, code: str, term: Callable[[str, str], str] = term_of
-) -> tuple[Mapping[str, int], int]:
+def counted(text: str, code: str) -> tuple[dict[str, int], int]:
     """Count the terms of a text in the language of a stemmer, those of its forms, too, and its
     words.
 
     Each single character of a script without blanks is a term, as often as it starts or ends pairs,
     whichever is more. So queries for it need no search among all pairs.
     """
-    tokens = tokenize(text)
-    words = Counter(tokens)
-    counts: defaultdict[str, int] = defaultdict(int)
-    for own, frequency in zip(map(term, words, repeat(code)), words.values(), strict=True):
-        counts[own] += frequency
-    if not text.isascii():
-        heads: Counter[str] = Counter()
-        tails: Counter[str] = Counter()
-        for word in filter(is_unspaced, words):
-            head, *_, tail = units(word) * 2
-            heads[head] += words[word]
-            tails[tail] += words[word]
-        for character, frequency in (heads | tails).items():
-            counts[character] = frequency
-    for form, frequency in sorted(forms(text).items()):
+    pieces = text.split()
+    every = Counter(map(_pieces(code).__getitem__, pieces))
+    counts, odd = dict[str, int](), list[tuple[_Piece, int]]()
+    for own, often in every.items():
+        if isinstance(own, str):
+            counts[own] = often
+        else:
+            odd.append((own, often))
+    length = len(pieces)
+    for piece, often in odd:
+        length += (piece.words - 1) * often
+        for term in piece.terms:
+            counts[term] = counts.get(term, 0) + often
+    special = [(piece, often) for piece, often in odd if piece.is_special]
+    if special:
+        _count_special(counts, text, code, special)
+    return counts, length
+
+
+def _count_special(
+    counts: dict[str, int], text: str, code: str, pieces: Sequence[tuple["_Piece", int]]
+) -> None:
+    heads = _sum((piece.heads, often) for piece, often in pieces)
+    tails = _sum((piece.tails, often) for piece, often in pieces)
+    others = _sum((piece.others, often) for piece, often in pieces)
+    if any(piece.goes_on for piece, _ in pieces):
+        others.update(forms_across(text))
+    own = heads | tails
+    if any(piece.capitals for piece, _ in pieces) and has_capitals(text):
+        own += _sum((piece.capitals, often) for piece, often in pieces)
+    for term, often in own.items():
+        counts[term] = counts.get(term, 0) + often
+    for form, often in others.items():
+        other = term_of(form, code)
         # What has the same stem as a word of the text adds nothing to it.
-        if form[0] != OTHER or term(form[1:], code) not in counts:
-            counts[term(form, code)] += frequency
-    return counts, len(tokens)
+        if other[1:] not in counts:
+            counts[other] = counts.get(other, 0) + often
+
+
+def _sum(parts: Iterable[tuple[list[str], int]]) -> Counter[str]:
+    total = Counter[str]()
+    for forms, often in parts:
+        for form in forms:
+            total[form] += often
+    return total
+
+
+class _Piece:
+    """What a piece of text without blanks has that is more or less than one word.
+
+    ``terms`` are those of its words and forms, but for what depends on the rest of the text:
+    single characters of unspaced scripts, names in capitals and other forms of words.
+    """
+
+    def __init__(self, piece: str, code: str) -> None:
+        words, forms = tokenize(piece), [*forms_of(piece)]
+        own = [form for form in forms if form[0] != OTHER]
+        unspaced = [units(word) for word in words if is_unspaced(word)]
+        counted = [word for word in words if not is_lone(word)]
+        self.words = len(words)
+        counted += [form for form in own if not form.isupper()]
+        self.terms = [term_of(word, code) for word in counted]
+        self.heads, self.tails = [part[0] for part in unspaced], [part[-1] for part in unspaced]
+        self.capitals = [term_of(form, code) for form in own if form.isupper()]
+        self.others = [form for form in forms if form[0] == OTHER]
+        self.goes_on = goes_on(piece)
+        self.is_special = bool(unspaced or self.capitals or self.others or self.goes_on)
+
+
+class _Pieces(dict[str, str | _Piece]):
+    """What pieces of texts have in the language of a stemmer: mostly one term. The pieces that come
+    again stay, twice ``_REMEMBERED`` at most.
+    """
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.earlier = dict[str, str | _Piece]()
+
+    def __missing__(self, piece: str) -> str | _Piece:
+        own = self.earlier.get(piece)
+        if own is not None:
+            pass
+        elif word := plain_word(piece):
+            own = term_of(word, self.code)
+        else:
+            own = _Piece(piece, self.code)
+            if own.words == 1 == len(own.terms) and not own.is_special:
+                (own,) = own.terms
+        if len(self) >= _REMEMBERED:
+            self.earlier = {**self}
+            self.clear()
+        if len(piece) <= _SHORT:
+            self[piece] = own
+        return own
+
+
+_pieces = lru_cache(maxsize=4)(_Pieces)  # the same pieces come again and again
+_REMEMBERED, _SHORT = 1 << 15, 64
 
 
 @lru_cache(maxsize=1 << 10)
@@ -109,8 +195,7 @@ def counted_in(text: str, language: str | None) -> tuple[Mapping[str, int], int]
     if language is None:
         tokens = tokenize(text)
         return Counter(tokens), len(tokens)
-    code = stemmed_as(language)
-    return counted(text, code, _stem_of)
+    return counted(text, stemmed_as(language))
 
 
 def words_in(query: str, language: str | None) -> tuple[QueryWord, ...]:
@@ -118,19 +203,7 @@ def words_in(query: str, language: str | None) -> tuple[QueryWord, ...]:
     if language is None:
         counts = query_counts(query)
         return tuple(QueryWord(word, counts[word], ((word, 1.0),)) for word in counts)
-    return tuple(
-        word._replace(tokens=tuple((_stem_in(term), own) for term, own in word.tokens))
-        for word in query_terms(query, language)
-    )
-
-
-@lru_cache(maxsize=1 << 14)
-def _stem_of(word: str, code: str) -> str:
-    return _stem_in(term_of(word, code))
-
-
-def _stem_in(term: str) -> str:
-    return term.partition("/")[0]
+    return query_terms(query, language)
 
 
 # Where a text has the words of a query

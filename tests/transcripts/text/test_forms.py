@@ -1,13 +1,15 @@
 """Forms in which words are found, too: of texts, and of queries."""
 
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transcripts.text.forms import folded, forms, names, query_words
-from transcripts.text.tokenizer import MAX_QUERY_WORDS, tokenize
+from transcripts.text.forms import folded, names, query_words
+from transcripts.text.terms import counted, counted_in
+from transcripts.text.tokenizer import MAX_QUERY_WORDS, is_lone, is_unspaced, tokenize, units
 
 ANYTHING = st.text(
     alphabet=st.one_of(
@@ -15,6 +17,10 @@ ANYTHING = st.text(
         st.sampled_from("aAit '’-_.,+#&/ßİıſﬁＡé\u0301猫が好ｶﾞ각ทน้\u00ad\u200d1１²½ \n🚀§−"),
     )
 )
+
+
+def forms(text: str) -> set[str]:
+    return {form for name in names(text) for form in name.forms}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +46,7 @@ ANYTHING = st.text(
 def test_letters_signs_and_capitals_that_stand_alone_are_forms(
     text: str, expected: set[str]
 ) -> None:
-    assert {*forms(text)} == expected
+    assert forms(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_letters_signs_and_capitals_that_stand_alone_are_forms(
     ],
 )
 def test_joined_words_and_parts_are_other_forms(text: str, expected: set[str]) -> None:
-    assert {*forms(text)} == expected
+    assert forms(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -135,8 +141,23 @@ def test_names_are_in_order_and_inside_the_text(text: str) -> None:
 
 
 @given(ANYTHING)
-def test_the_forms_of_a_text_are_those_of_its_names(text: str) -> None:
-    assert {*forms(text)} == {form for name in names(text) for form in name.forms}
+def test_a_text_is_counted_by_its_words_its_characters_and_what_its_forms_add(text: str) -> None:
+    tokens = tokenize(text)
+    expected = Counter(token for token in tokens if not is_lone(token))
+    ends = [(parts[0], parts[-1]) for parts in map(units, filter(is_unspaced, tokens))]
+    expected += Counter(head for head, _ in ends) | Counter(tail for _, tail in ends)
+    every = Counter(form for name in names(text) for form in name.forms)
+    expected += Counter({form: n for form, n in every.items() if form[0] != "~"})
+    others = {form: n for form, n in every.items() if form[0] == "~" and form[1:] not in expected}
+    assert counted(text, "") == (expected + Counter(others), len(tokens))
+
+
+def test_a_text_is_counted_the_same_however_many_were_counted_before() -> None:
+    text = "It's a set-top box, v2.0; the US (and C++) in 3 750 000 homes."
+    before = counted_in(text, "en")
+    for number in range(80_000):
+        counted_in(f"word{number}, (x{number}-y)", "en")
+    assert counted_in(text, "en") == before
 
 
 @given(ANYTHING)
@@ -149,6 +170,6 @@ def test_a_query_has_at_most_so_many_words(text: str) -> None:
 @pytest.mark.parametrize("part", ["a-", "1 ", "1.", "A_", "é", "-1 ", "aB1", "+#", "🚀", "x\u0301"])
 def test_hostile_texts_take_time_in_proportion_to_their_length(part: str) -> None:
     started = time.process_time()
-    forms(part * 20_000)
+    counted(part * 20_000, "")
     query_words(part * 500)
     assert time.process_time() - started < 2
