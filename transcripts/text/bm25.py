@@ -338,7 +338,7 @@ def _flagged(flags: bytes) -> Iterator[int]:
 # Storage
 
 _MAGIC = b"KBM1"
-_VERSION = 3
+_VERSION = 4
 _HEADER = struct.Struct("<4sHBBBIIIII")
 _TYPECODES = {1: "B", 2: "H", 4: "I"}
 
