@@ -50,7 +50,7 @@ def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
 
 def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
     assert "No topics yet" in kb("outline").out
-    for n in range(5):
+    for n in range(8):
         indexed(library, f"lecture-{n}")
     kb("outline", "--rebuild")
     topics = kb("outline", "--json").json["topics"]
