@@ -117,10 +117,11 @@ def test_a_short_source_is_embedded_while_long_work_has_its_threads(collection: 
     assert Source.objects.get().state == State.READY
 
 
+@pytest.mark.django_db(transaction=True)  # a thread of its own embeds
 def test_a_note_that_is_added_while_a_book_is_embedded_is_found_first(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_video(collection, key="book", cues=make_cues(800))
+    make_video(collection, key="book", cues=make_cues(1_600))
     ingest_pipeline.index_words()
     notes: list[Source] = []
     real = HashEmbedder.embed_documents
@@ -248,10 +249,11 @@ def test_a_guide_is_made_when_no_source_waits(collection: Collection) -> None:
     assert guide_storage.missing().get() == second
 
 
+@pytest.mark.django_db(transaction=True)  # a thread of its own embeds
 def test_what_is_opened_while_a_book_is_embedded_is_ready_before_it(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for key, count in (("book", 800), ("talk", 500)):
+    for key, count in (("book", 1_600), ("talk", 1_000)):
         make_video(collection, key=key, title=key, cues=make_cues(count))
     ingest_pipeline.index_words()
     book, talk = (Source.objects.get(video__key=key) for key in ("book", "talk"))

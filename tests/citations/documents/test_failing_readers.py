@@ -22,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("fake_models")
 CHILD = """
 import json, os, signal, sys, time
 facts = {"page_count": 2, "title": "", "author": "", "language": "", "outline": []}
+facts |= {"is_xfa": False, "attachments": 0}
 page = {"width": 600, "height": 700, "is_drawn_on": False, "label": "", "page_count": 2}
 page["notes"] = []
 
