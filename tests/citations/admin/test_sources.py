@@ -291,7 +291,7 @@ def test_every_table_is_searchable_and_every_page_opens(
 def test_staff_look_at_levels_and_topics_and_delete_none(
     client: Client, collection: Collection
 ) -> None:
-    for n in range(5):
+    for n in range(8):
         make_video(collection, key=f"lecture-{n}", cues=make_cues(80))
     discovery.adopt()
     for source in Source.objects.all():
