@@ -1,6 +1,7 @@
 """The wheel works outside the tree, in an environment that holds what it requires and no more."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -148,7 +149,8 @@ def test_the_first_journey_goes_from_signing_in_to_a_cited_answer(
     page.goto(f"{served.url}/ask/")
     page.get_by_role("textbox").last.fill(QUESTION)
     page.keyboard.press("Enter")
-    expect(page.locator(".claim").first).to_contain_text("doubling")
+    # The talk or the textbook, by what is embedded at that moment.
+    expect(page.locator(".claim").first).to_contain_text(re.compile("doubling|twice as long"))
     page.close()
 
 
