@@ -64,7 +64,7 @@ def configured_embedder() -> Embedder:
 
 def word_vectors() -> WordVectors | None:
     """Return the vectors of words by which sources are split where their subject changes, None if
-    the settings do not want that, or all-MiniLM-L6-v2 is not on this machine.
+    the settings do not want that, or all-MiniLM-L6-v2 is not on this machine or cannot be read.
     """
     if not conf.splits_by_subject():
         return None

@@ -45,7 +45,8 @@ _LABELLED: Final = re.compile(  # “Thought: … Final answer:”, at the begin
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _FENCED: Final = re.compile(
-    rf"^\s{{0,8}}(```|~~~)\s?{_THOUGHTS}\s*$.*?(?:^\s{{0,8}}\1\s*$|\Z)|<!--.*?(?:-->|\Z)",
+    rf"^\s{{0,8}}(```|~~~)\s?{_THOUGHTS}\s*$.*?(?:^\s{{0,8}}\1\s*$|\Z)"
+    rf"|<!--\s?{_THOUGHTS}.*?(?:-->|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _BARE_CHANNEL: Final = re.compile(  # channels whose marks were dropped

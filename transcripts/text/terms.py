@@ -145,21 +145,20 @@ class _Pieces(dict[str, str | _Piece]):
         self.earlier = dict[str, str | _Piece]()
 
     def __missing__(self, piece: str) -> str | _Piece:
-        own = self.earlier.get(piece)
-        if own is not None:
-            pass
-        elif word := plain_word(piece):
-            own = term_of(word, self.code)
-        else:
-            own = _Piece(piece, self.code)
-            if own.words == 1 == len(own.terms) and not own.is_special:
-                (own,) = own.terms
+        own = self.earlier.get(piece) or self._analysed(piece)
         if len(self) >= _REMEMBERED:
             self.earlier = {**self}
             self.clear()
         if len(piece) <= _SHORT:
             self[piece] = own
         return own
+
+    def _analysed(self, piece: str) -> str | _Piece:
+        if word := plain_word(piece):
+            return term_of(word, self.code)
+        own = _Piece(piece, self.code)
+        is_one_term = own.words == len(own.terms) == 1 and not own.is_special
+        return own.terms[0] if is_one_term else own
 
 
 _pieces = lru_cache(maxsize=4)(_Pieces)  # the same pieces come again and again

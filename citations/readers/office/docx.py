@@ -176,6 +176,7 @@ class _Document:
         if properties is None:
             return self._inline(element)
         if any(_is_set(properties, name) for name in ("vanish", "webHidden")):
+            self.omitted[omissions.HIDDEN] += 1
             return ""
         inner = self._inline(element)
         raised = _RAISED.get(attribute(child(properties, "vertAlign"), "val"), "")

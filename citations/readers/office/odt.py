@@ -233,6 +233,7 @@ class _Document:
     def _span(self, element: Element) -> str:
         tags = self._styles.tags.get(attribute(element, "style-name"), ())
         if _HIDDEN in tags or attribute(element, "is-hidden") == "true":
+            self.omitted[omissions.HIDDEN] += 1
             return ""
         inner = self._inside(element)
         for tag in tags:

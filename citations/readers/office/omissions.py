@@ -7,6 +7,7 @@ PICTURE: Final = "picture"
 CHART: Final = "chart"
 EMBEDDED: Final = "embedded"
 COMMENT: Final = "comment"
+HIDDEN: Final = "hidden"  # words and shapes that are not shown
 EQUATION: Final = "equation"
 INCOMPLETE: Final = "incomplete"  # equations
 
@@ -22,6 +23,8 @@ def note_of(omitted: Counter[str]) -> str:
         notes.append(f"Embedded files that are not read: {count}.")
     if count := omitted[COMMENT]:
         notes.append(f"Comments that are not read: {count}.")
+    if count := omitted[HIDDEN]:
+        notes.append(f"Hidden texts that are not read: {count}.")
     if count := omitted[EQUATION]:
         notes.append(f"Equations that could not be read: {count}.")
     if count := omitted[INCOMPLETE]:

@@ -97,6 +97,7 @@ class _Slide:
     def _add(self, shape: Element) -> None:
         name = local(shape.tag)
         if any(attribute(child(about, "cNvPr"), "hidden") in ("1", "true") for about in shape):
+            self.omitted[omissions.HIDDEN] += 1
             return
         if name in _COUNTED:
             self.omitted[_COUNTED[name]] += 1

@@ -144,3 +144,8 @@ def test_the_worst_answers_are_read_in_linear_time(bad: str) -> None:
     started = perf_counter()
     without_thoughts(bad * (400_000 // len(bad)))
     assert perf_counter() - started < 5
+
+
+def test_a_comment_that_is_no_thought_is_part_of_the_answer() -> None:
+    answer = "HTML's comments begin with <!-- and end with -->. Browsers skip them [1]."
+    assert without_thoughts(answer) == answer

@@ -116,4 +116,6 @@ def test_hidden_words_are_not_read(tmp_path: Path) -> None:
         '<text:hidden-text text:is-hidden="true">secret</text:hidden-text>'
         '<text:hidden-text text:is-hidden="false">words</text:hidden-text></text:p>'
     )
-    assert text_of(read(odt(text, automatic=automatic), tmp_path)) == "Shown words"
+    opened = read(odt(text, automatic=automatic), tmp_path)
+    assert text_of(opened) == "Shown words"
+    assert opened.facts.note == "Hidden texts that are not read: 2."

@@ -113,5 +113,6 @@ def test_an_equation_is_tex_whichever_form_a_program_wraps_it_in(tmp_path: Path)
 
 def test_a_shape_that_is_not_shown_is_not_read(tmp_path: Path) -> None:
     hidden = shape("Not shown").replace("name='x'", "name='x' hidden='1'")
-    [page] = read(pptx([slide(shape("Shown"), hidden)]), tmp_path).pages
-    assert page.text == "Shown"
+    opened = read(pptx([slide(shape("Shown"), hidden)]), tmp_path)
+    assert [page.text for page in opened.pages] == ["Shown"]
+    assert opened.facts.note == "Hidden texts that are not read: 1."
