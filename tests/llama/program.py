@@ -47,7 +47,7 @@ def llama_server(model: Path, name: str, *options: str) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = os.environ.get("LLAMA_SERVER")
-    program = [own, "-t", "1"] if own else [str(PYTHON), str(HERE / "serve.py")]
+    program = [own, "-t", "1", "--temp", "0"] if own else [str(PYTHON), str(HERE / "serve.py")]
     arguments = ["-m", str(model), "--port", str(port), "--alias", name, *options]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([*program, *arguments], stdout=quiet, stderr=quiet)

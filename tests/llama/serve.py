@@ -26,6 +26,7 @@ parameters.port = options.port
 parameters.n_ctx, parameters.n_parallel = options.context, 1
 parameters.n_batch = parameters.n_ubatch = options.batch
 parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+parameters.sampling.temp = 0.0  # a small model would not always say the same
 parameters.embedding = options.embedding or options.reranking
 if options.reranking:
     parameters.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_RANK
