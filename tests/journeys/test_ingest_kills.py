@@ -88,7 +88,7 @@ while True:
         try:
             query = "Talk 7 is on its own subject 7."
             results = search_pipeline.search(scope, query, mode=mode, limit=5)
-            answer["texts"] = [passage.text[:24] for passage in results.passages]
+            answer["texts"] = [passage.text[:60] for passage in results.passages]
             answer["scores"] = [passage.score for passage in results.passages]
             answer["notes"] = list(results.notes)
         except Exception as error:
