@@ -52,24 +52,22 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
 
 LEGS = (
     "Insects have six legs, as biologists counted again.",
-    "Old books of monks claimed that insects have eight legs.",
-    "Legs of insects bend at three joints.",
-    "The legs of many insects have tiny hooks at their ends.",
-    "Some insects have legs that fold like a knife.",
+    "Insects that dig have broad legs like shovels.",
+    "Insects that swim have legs fringed by hairs.",
+    "Insects that jump have strong legs behind.",
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "shown"),
-    [("How many legs do insects have?", 3), ("Which kinds of legs do insects have?", 5)],
-)
-def test_three_places_are_shown_at_once_and_all_if_several_things_are_asked_for(
-    collection: Collection, scope: Scope, question: str, shown: int
+def test_three_places_are_shown_at_once_and_nothing_is_folded_of_a_list(
+    collection: Collection, scope: Scope
 ) -> None:
     say(collection, *LEGS)
-    reply = reply_to(scope, question)
-    assert [claim.is_more for claim in reply.claims] == [False] * shown + [True] * (5 - shown)
-    assert len({quote.source for quote in reply.quotes}) == 5
+    reply = reply_to(scope, "Why do insects have legs?")
+    assert [claim.is_more for claim in reply.claims] == [False, False, False, True]
+    assert len({quote.source for quote in reply.quotes}) == 4
+    listed = reply_to(scope, "Which kinds of legs do insects have?")
+    assert listed.claims
+    assert not any(claim.is_more for claim in listed.claims)
 
 
 def test_each_of_several_questions_shows_three_places_with_numbers_in_their_order(
