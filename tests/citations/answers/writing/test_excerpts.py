@@ -74,11 +74,13 @@ def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
 
 
 def test_an_excerpt_has_three_sentences_at_most_of_which_one_answers() -> None:
-    text = "It was a long day. Entropy measures disorder. It grows. It never falls. It is large."
+    text = (
+        "It was a long day. Entropy measures the disorder. It grows. It never falls. It is large."
+    )
     (pick,) = extract_part(passage(text)).picks
-    assert pick.text == "Entropy measures disorder. It grows. It never falls."
-    assert pick.answer == "Entropy measures disorder."
-    (alone,) = extract_part(passage("Entropy measures disorder.")).picks
+    assert pick.text == "Entropy measures the disorder. It grows. It never falls."
+    assert pick.answer == "Entropy measures the disorder."
+    (alone,) = extract_part(passage("Entropy measures the disorder.")).picks
     assert alone.answer == ""
 
 
