@@ -196,10 +196,12 @@ def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:
             text.stylize("bold yellow", start, end)
-    detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
-    if isinstance(passage, PassageOut) and not passage.is_likely:
-        detail = f"  less likely{detail}"
-    out().print(heading + Text(detail, style="dim"), soft_wrap=True)
+    fit = f"{passage.score:.2f}"
+    if isinstance(passage, PassageOut):
+        sureness = passage.sureness.label if passage.sureness else ""
+        fit = sureness if passage.is_likely else "less likely"
+    detail = "  ".join(filter(None, (fit, printable(absolute(passage.timestamp_link)))))
+    out().print(heading + Text(f"  {detail}", style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
 
 
