@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 FEWEST: Final = 8  # words of a file that counts
+BEST: Final = "**the best for each file**"
+AGREEING: Final = "the best, with fewer than eight words too"
 EAST_ASIAN: Final = "\u3040-\u312f\u3190-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 
@@ -31,19 +33,26 @@ class Shares(NamedTuple):
 def by_reference(
     references: Sequence[str], files: Sequence[Sequence[Shares]]
 ) -> dict[str, list[Shares]]:
-    """Return the shares of the files that count by each reference; by the one that agrees best,
-    where any has enough words.
+    """Return the shares of the files that count by each reference; by the best of those that print
+    enough words; and by the best of all, where that one does.
     """
     columns = {
-        f"`{reference}`": [shares for shares in own if shares.total >= FEWEST]
+        f"`{reference}`": list(filter(_counts, own))
         for reference, own in zip(references, zip(*files, strict=True), strict=True)
     }
-    columns["**the one that agrees best**"] = [
-        max(shares for shares in own if shares.total)
-        for own in files
-        if any(shares.total >= FEWEST for shares in own)
-    ]
+    columns[BEST] = [shares for own in files if (shares := best(own))]
+    agreeing = (max((shares for shares in own if shares.total), default=None) for own in files)
+    columns[AGREEING] = [shares for shares in agreeing if shares and _counts(shares)]
     return columns
+
+
+def best(own: Sequence[Shares]) -> Shares | None:
+    """Return the shares by the reference that agrees best, of those that print enough words."""
+    return max(filter(_counts, own), default=None)
+
+
+def _counts(shares: Shares) -> bool:
+    return shares.total >= FEWEST
 
 
 def compared(text: str, reference: str, path: Path) -> Shares:
