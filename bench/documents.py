@@ -66,11 +66,12 @@ def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
         "Words of PDF files",
         f"{command()}: of {len(paths):,} files, {len(paths) - len(files)} are refused with a"
         " reason, and none fails otherwise. Medians of the shares of a command's words, and of its"
-        " pairs of neighbours, that are read, of files in which it prints eight words or more. A"
+        " pairs of neighbours, that are read, and of the longest sequence of its words that is read"
+        " in the same order, of files in which it prints eight words or more. A"
         " damaged file, or one without a table of characters, makes each print other words."
         f" {machine()}.",
         table(
-            ("compared with", "files", "words", "files with .9 of them", "pairs of neighbours"),
+            ("compared with", "files", "words", "files with .9 of them", "pairs", "in order"),
             (
                 (
                     name,
@@ -78,6 +79,7 @@ def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
                     f"{median(each.words for each in shares):.3f}",
                     share([each.words >= LEAST for each in shares], 1),
                     f"{median(each.pairs for each in shares):.3f}",
+                    f"{median(each.order for each in shares):.3f}",
                 )
                 for name, shares in by_reference(references, [*files.values()]).items()
             ),

@@ -23,10 +23,13 @@ EAST_ASIAN: Final = "\u3040-\u312f\u3190-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 
 
 class Shares(NamedTuple):
-    """The shares of a command's words, and of its pairs of them, in common; how many words."""
+    """The shares of a command's words, of its pairs of them, and of its longest sequence of words
+    in the same order, in common; how many words.
+    """
 
     words: float
     pairs: float
+    order: float
     total: int
 
 
@@ -72,7 +75,20 @@ def printed(reference: str, path: Path) -> str:
 def shared(own: Sequence[str], theirs: Sequence[str]) -> Shares:
     words = (Counter(own) & Counter(theirs)).total() / max(1, len(theirs))
     pairs = (Counter(pairwise(own)) & Counter(pairwise(theirs))).total()
-    return Shares(words, pairs / max(1, len(theirs) - 1), len(theirs))
+    order = longest_common(own, theirs) / max(1, len(theirs))
+    return Shares(words, pairs / max(1, len(theirs) - 1), order, len(theirs))
+
+
+def longest_common(own: Sequence[str], theirs: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence, by Hyyrö's bit vectors (2004)."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(own):
+        places[word] = places.get(word, 0) | 1 << place
+    every = rest = (1 << len(own)) - 1
+    for word in theirs:
+        matched = rest & places.get(word, 0)
+        rest = (rest + matched | rest - matched) & every
+    return len(own) - rest.bit_count()
 
 
 def words_of(text: str) -> list[str]:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.citations.readers.pdf.common_words import AGREEING, BEST, by_reference, shared, words_of
+from tests.citations.readers.pdf.common_words import (
+    AGREEING,
+    BEST,
+    by_reference,
+    longest_common,
+    shared,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,3 +35,11 @@ def test_a_file_counts_by_the_reference_that_agrees_best() -> None:
         BEST: [1, 0, 0],
         AGREEING: [1, 0],
     }
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "length"),
+    [("a b c d", "a c b d", 3), ("a b", "", 0), ("a a b", "b a a a", 2), ("c d a b", "a b c d", 2)],
+)
+def test_the_longest_words_in_the_same_order_are_found(own: str, theirs: str, length: int) -> None:
+    assert longest_common(own.split(), theirs.split()) == length
