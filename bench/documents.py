@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Final
 
@@ -17,18 +16,17 @@ from harness.environment import arguments, boot, command, machine
 
 boot(database=False)
 
-from harness.report import publish, share, table
+from harness.report import publish, table
 
 from citations.readers import recognition
 from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import read
+from tests.citations.readers.pdf import common_words
 from tests.citations.readers.pdf.bombs import heavy
-from tests.citations.readers.pdf.common_words import Shares, best, by_reference, compared
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
 from transcripts.core.errors import KnowledgeBaseError
 
-LEAST: Final = 0.9  # share of the words of a file
 FILES: Final[dict[str, Callable[[Path], object]]] = {
     "2,000 pages.pdf": lambda path: book(path, 2_000),
     "200 MB.pdf": lambda path: path.write_bytes(heavy(2_000, 99_000)),
@@ -54,51 +52,29 @@ def main() -> None:
 
 def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
     """Publish how much of the files is read, by each reference and by the one that agrees best."""
-    files: dict[Path, list[Shares]] = {}
+    files: dict[Path, list[common_words.Shares]] = {}
     broken: set[Path] = set()
     for path in paths:
         with suppress(KnowledgeBaseError):  # anything else is a fault, and ends the measurement
             pages = [*read(path, most_pages=5_000)]
             text = " ".join(page.text for page in pages)
-            files[path] = [compared(text, each, path) for each in references]
+            files[path] = [common_words.compared(text, each, path) for each in references]
             broken |= {path} if any(page.needs_ocr for page in pages) else set()
     publish(
         "Words of PDF files",
         f"{command()}: of {len(paths):,} files, {len(paths) - len(files)} are refused with a"
         " reason, and none fails otherwise. Medians of the shares of a command's words, and of its"
         " pairs of neighbours, that are read, and of the longest sequence of its words that is read"
-        " in the same order, of files in which it prints eight words or more. A"
-        " damaged file, or one without a table of characters, makes each print other words."
-        f" {machine()}.",
+        " in the same order, of files in which it prints eight words or more. A damaged file, or"
+        f" one without a table of characters, makes each print other words. {machine()}.",
         table(
             ("compared with", "files", "words", "files with .9 of them", "pairs", "in order"),
-            (
-                (
-                    name,
-                    len(shares),
-                    f"{median(each.words for each in shares):.3f}",
-                    share([each.words >= LEAST for each in shares], 1),
-                    f"{median(each.pairs for each in shares):.3f}",
-                    f"{median(each.order for each in shares):.3f}",
-                )
-                for name, shares in by_reference(references, [*files.values()]).items()
-            ),
+            common_words.medians(references, [*files.values()]),
         ),
-    )
-    publish(
-        "PDF files of which less is read",
-        "The files of which less than .9 of the words is read by the best of the commands: the"
-        " share and the number of the words of each. Of those marked, the reader tells that their"
-        " text layer is broken.",
-        table(
-            ("file", *(f"`{each}`" for each in references), "told"),
-            (
-                (path.name, *(f"{each.words:.2f} of {each.total}" for each in own), told)
-                for path, own in files.items()
-                if (shares := best(own)) and shares.words < LEAST
-                for told in ["yes" if path in broken else ""]
-            ),
-        ),
+        "Files of which less than .9 of the words is read by the best of the commands: the share"
+        " and the number of the words of each. Of those marked, the reader says that the text layer"
+        " is broken.",
+        table(("file", *references, "said"), common_words.differing(files, broken)),
     )
 
 

@@ -10,12 +10,14 @@ import re
 import subprocess
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Final, NamedTuple
 
+LEAST: Final = 0.9  # share of the words of a file
 FEWEST: Final = 8  # words of a file that counts
 BEST: Final = "**the best for each file**"
 AGREEING: Final = "the best, with fewer than eight words too"
@@ -47,6 +49,26 @@ def by_reference(
     agreeing = (max((shares for shares in own if shares.total), default=None) for own in files)
     columns[AGREEING] = [shares for shares in agreeing if shares and _counts(shares)]
     return columns
+
+
+def medians(
+    references: Sequence[str], files: Sequence[Sequence[Shares]]
+) -> Iterator[Sequence[object]]:
+    """Yield a row for each column of ``by_reference``."""
+    for name, shares in by_reference(references, files).items():
+        enough = 100 * sum(each.words >= LEAST for each in shares) / max(1, len(shares))
+        means = [f"{median(values):.3f}" for values in list(zip(*shares, strict=True))[:3]]
+        yield name, len(shares), means[0], f"{enough:.1f}%", *means[1:]
+
+
+def differing(
+    files: Mapping[Path, Sequence[Shares]], broken: Container[Path]
+) -> Iterator[Sequence[object]]:
+    """Yield a row for each file of which too little is read by the best reference."""
+    for path, own in files.items():
+        if (shares := best(own)) and shares.words < LEAST:
+            each = (f"{shares.words:.2f} of {shares.total}" for shares in own)
+            yield path.name, *each, "yes" if path in broken else ""
 
 
 def best(own: Sequence[Shares]) -> Shares | None:
