@@ -56,13 +56,15 @@ class Extract:
     """The excerpts that answer a part of a question, and the signs of an answer.
 
     Excerpts are best first or, in an overview, in their order. ``repeats`` tells that an earlier
-    answer has some of the sentences behind the signs; these are not among the excerpts.
+    answer has some of the sentences behind the signs; these are not among the excerpts. ``absence``
+    says which name in the question the passages do not have; empty: they have all.
     """
 
     part: QuestionPart
     picks: tuple[Pick, ...]
     signs: Mapping[str, float]
     repeats: bool = False
+    absence: str = ""
 
 
 def asks_for_list(question: str) -> bool:
