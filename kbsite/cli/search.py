@@ -11,7 +11,7 @@ from rich.text import Text
 from citations.passages import SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TracedOut
 from citations.stages import rule_name, stage_name
-from citations.sureness import Sureness
+from citations.sureness import HITS, level_of
 from kbsite.cli.options import Json, filtered, option
 from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
@@ -199,8 +199,9 @@ def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
             text.stylize("bold yellow", start, end)
     fit = f"{passage.score:.2f}"
     if isinstance(passage, PassageOut):
-        is_sure = passage.is_likely and passage.sureness not in (None, Sureness.UNSURE)
-        fit = str(passage.sureness) if is_sure else "" if passage.is_likely else "less likely"
+        level = level_of(passage.score if passage.relevance is not None else 0.0, HITS)
+        fit = level.sureness.label if level.least else ""
+        fit = fit if passage.is_likely else "less likely"
     detail = "  ".join(filter(None, (fit, printable(absolute(passage.timestamp_link)))))
     out().print(heading + Text(f"  {detail}", style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
