@@ -74,6 +74,7 @@ MAX_DIGESTS: Final = 100  # the newest; one file of a model has one
 _FORMS: Final = (
     ("model.safetensors", "model.safetensors.index.json"),
     ("pytorch_model.bin", "pytorch_model.bin.index.json"),
+    ("model.bin", ""),  # of CTranslate2, which runs Whisper
 )
 _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
 
@@ -105,7 +106,7 @@ def files(folder: Path) -> list[Path]:
     for whole, index in _FORMS:
         if (folder / whole).is_file():
             return [folder / whole]
-        if (folder / index).is_file():
+        if index and (folder / index).is_file():
             try:
                 named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
             except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
