@@ -50,6 +50,7 @@ def _hear(model: WhisperModel, path: str, language: str) -> child_loop.Answer:
         language=language if is_known else None,
         beam_size=BEAMS,
         word_timestamps=True,
+        vad_filter=True,  # else words are heard in silence
         condition_on_previous_text=False,  # else one mistake is repeated to the end
     )
     rows = [

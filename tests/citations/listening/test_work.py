@@ -2,11 +2,13 @@
 found, and long work gives way.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from citations import tasks
 from citations.errors import SpeechMissing
@@ -14,7 +16,7 @@ from citations.listening import recognition
 from citations.models import Source
 from tests.makers import done
 from tests.speech.speaker import TEXT, encode, require_whisper, speak
-from transcripts.adding import acquisition, listening
+from transcripts.adding import listening
 from transcripts.core import locks
 from transcripts.core.locks import Lock
 from transcripts.models import Collection, Job, Transcript
@@ -42,8 +44,8 @@ def test_a_recording_of_several_parts_is_heard_and_found_by_its_words(
     assert (transcript.language, transcript.made_by) == ("en", "base")
     text = " ".join(cue[2] for cue in transcript.cues).lower()
     assert "second shelf" in text
-    assert "chapter" in text
-    assert "bridges of the city" in text
+    assert "bridges" in text
+    assert "you" not in text.split()  # what Whisper hears in silence
     later = next(cue for cue in transcript.cues if "chapter" in cue[2].lower())
     assert later[0] > 160_000
     tasks.sweep()
@@ -53,10 +55,12 @@ def test_a_recording_of_several_parts_is_heard_and_found_by_its_words(
 @pytest.mark.usefixtures("model")
 def test_only_one_recording_is_listened_to_at_a_time(collection: Collection) -> None:
     job = listening.request(collection, BytesIO(b"ID3" + bytes(200)), name="talk.mp3")
-    with locks.hold(Lock.LISTENING):
-        other = acquisition.perform(job.pk)  # a session may take its own lock again
-    assert other
-    assert other.state != Job.State.QUEUED
+    with ThreadPoolExecutor() as other_worker:
+        assert other_worker.submit(locks.keep, Lock.LISTENING).result()
+        waiting = done(job)
+        assert (waiting.state, waiting.attempts) == (Job.State.QUEUED, 0)
+        assert waiting.waits_until
+        other_worker.submit(lambda: connection.close()).result()
 
 
 def test_without_an_engine_or_its_model_the_job_says_how_to_get_them(
