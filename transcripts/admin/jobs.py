@@ -155,6 +155,7 @@ class HeardPartAdmin(RecordAdmin):
     list_display = ("__str__", "language", "made_by", "seconds")
     list_filter = ("made_by",)
     search_fields = ("job__target",)
+    exclude: ClassVar[Any] = ("cues", "word_times")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("cues", "word_times")
