@@ -59,4 +59,4 @@ def encode(path: Path, *, silence: float = 0.0, after: Path | None = None) -> by
 
 def _seconds(path: Path) -> float:
     with wave.open(str(path)) as file:
-        return file.getnframes() / file.getframerate()
+        return float(file.getnframes() / file.getframerate())

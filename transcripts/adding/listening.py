@@ -101,13 +101,15 @@ def request_again(video: Video, *, language: str = "", by: User | None = None) -
 def stop(job: Job) -> None:
     """Stop listening after the part that is being heard, and write the transcript of what was.
 
-    Raises ``Conflict`` for a job that has ended, or does other work.
+    A job that has ended stays as it is. Raises ``Conflict`` for one that does other work.
     """
     with transaction.atomic():
-        unfinished = Job.objects.unfinished().filter(kind=Job.Kind.LISTEN).select_for_update()
+        unfinished = Job.objects.unfinished().select_for_update()
         locked = unfinished.filter(pk=job.pk).first()
         if locked is None:
-            raise Conflict(f"Job {job.pk} listens to nothing now.")
+            return
+        if locked.kind != Job.Kind.LISTEN:
+            raise Conflict(f"Job {job.pk} listens to nothing.", hint="Other jobs are short.")
         if not _keeps_others(locked):
             _write(locked)
         locked.fail(ListeningStopped())

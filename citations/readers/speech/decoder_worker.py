@@ -8,6 +8,7 @@ Times are those of players: the first sample of any stream is at 0.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import av
@@ -80,28 +81,28 @@ class SoundStream:
         return size >= count
 
     def _decoded(self) -> Iterator[Samples]:
-        """Yield the samples. Silence stands where the file has nothing; damaged packets go."""
-        stream = self._container.streams.best("audio") or self._container.streams.audio[0]
+        """Yield the samples; silence stands where the file has nothing."""
         resampler = AudioResampler(format="s16", layout="mono", rate=RATE)
         count = shift = 0
-        for packet in self._container.demux(stream):
-            try:
-                frames = packet.decode()
-            except av.FFmpegError:
-                continue
-            for frame in frames:
-                if frame.time is not None:
-                    lacking = round((frame.time - self._zero) * RATE) - count - shift
-                    if not -MOST_GAP < lacking < MOST_GAP:
-                        shift += lacking
-                    elif lacking > GAP:
-                        count += lacking
-                        yield numpy.zeros(lacking, numpy.int16)
-                frame.pts = None
-                for resampled in resampler.resample(frame):
-                    block: Samples = resampled.to_ndarray().reshape(-1).astype(numpy.int16)
-                    count += len(block)
-                    yield block
+        for frame in self._frames():
+            if frame.time is not None:
+                lacking = round((frame.time - self._zero) * RATE) - count - shift
+                if not -MOST_GAP < lacking < MOST_GAP:
+                    shift += lacking
+                elif lacking > GAP:
+                    count += lacking
+                    yield numpy.zeros(lacking, numpy.int16)
+            frame.pts = None
+            for resampled in resampler.resample(frame):
+                block: Samples = resampled.to_ndarray().reshape(-1).astype(numpy.int16)
+                count += len(block)
+                yield block
+
+    def _frames(self) -> Iterator[av.AudioFrame]:
+        """Yield the sound of the first stream, without damaged packets."""
+        for packet in self._container.demux(self._container.streams.audio[0]):
+            with suppress(av.FFmpegError):
+                yield from (frame for frame in packet.decode() if isinstance(frame, av.AudioFrame))
 
 
 def _pause(samples: Samples) -> int:

@@ -6,16 +6,18 @@ from pathlib import Path
 import av
 import numpy
 import pytest
+from numpy.typing import NDArray
 
 from citations.errors import SpeechFailed
 from citations.readers.speech import decoder
+from citations.readers.speech.decoder import SoundPart
 from tests.tones import make_recording
 from transcripts.captions.caption_errors import EmptyCaptions
 
 RATE = decoder.RATE
 
 
-def write(path: Path, samples: "numpy.ndarray[object, numpy.dtype[numpy.int16]]") -> Path:
+def write(path: Path, samples: NDArray[numpy.int16]) -> Path:
     """Write a FLAC file of samples at 16 kHz."""
     with av.open(str(path), "w", format="flac") as target:
         stream = target.add_stream("flac", rate=RATE, layout="mono")
@@ -28,7 +30,7 @@ def write(path: Path, samples: "numpy.ndarray[object, numpy.dtype[numpy.int16]]"
     return path
 
 
-def noise(seconds: float) -> "numpy.ndarray[object, numpy.dtype[numpy.int16]]":
+def noise(seconds: float) -> NDArray[numpy.int16]:
     made = numpy.random.default_rng(1).normal(0, 4_000, round(seconds * RATE))
     return made.astype(numpy.int16)
 
@@ -52,7 +54,7 @@ def test_a_long_file_is_cut_at_its_pauses_and_every_sample_is_in_one_part(tmp_pa
     whole = noise(400)
     for second in (60, 101, 200.5):
         whole[round(second * RATE) : round((second + 0.5) * RATE)] = 0
-    path, parts = write(tmp_path / "long.flac", whole), []
+    path, parts = write(tmp_path / "long.flac", whole), list[SoundPart]()
     while not (parts and parts[-1].is_last):
         parts.append(decoder.part_at(path, parts[-1].end if parts else 0))
     starts = [part.start for part in parts]
