@@ -17,7 +17,7 @@ from transcripts.adding.storage import StoredTranscript
 from transcripts.core.errors import Conflict
 from transcripts.core.scope import Scope
 from transcripts.library import collections
-from transcripts.models import Collection, Role, Transcript
+from transcripts.models import Collection, Role, Transcript, Video
 from transcripts.models.collections import SAMPLES_NAME
 
 TEXTBOOK: Final = Path(__file__).resolve().parent / "sample" / "counting-waiting-keeping-time.pdf"
@@ -49,6 +49,11 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
         )
         lecture = _lecture(collection, added.source, spoken, owner)
         return Samples(talks=stored, textbook=added.source, lecture=lecture)
+
+
+def are_in(scope: Scope) -> bool:
+    """Tell whether the talk that the guided start opens can be read."""
+    return Video.objects.visible(scope).filter(key=talks.LONG).exists()
 
 
 def collection_of(user: User) -> Collection:

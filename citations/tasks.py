@@ -131,7 +131,8 @@ def sweep() -> None:
 
 @shared_task
 def tend() -> None:
-    """Build missing indexes, outlines and topics."""
+    """Build missing indexes, outlines and topics, and renew what another version has indexed."""
+    lexical_index.renew()
     if space := vector_space.locked():
         store.ensure_index(space)
     if not outline_storage.catch_up():
@@ -141,11 +142,11 @@ def tend() -> None:
 @shared_task
 def wake() -> None:
     """Retry work that waits for other settings or whose message is lost: a worker starts."""
-    lexical_index.rebuild()
     ingest_pipeline.try_again()
     for works in (Source, EmbeddingSpace, Archive, Deletion, Guide, AbstractsRequest):
         works.objects.forget_messages()
     sweep()
+    lexical_index.renew()
 
 
 def run_page(job: Job) -> None:

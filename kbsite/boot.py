@@ -12,13 +12,11 @@ import oauth2_provider
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.utils.module_loading import import_string
 
 from kbsite import postgres
 from transcripts.core import locks
 from transcripts.core.locks import Lock
 from transcripts.core.work.disk import make_private_folder
-from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
@@ -67,12 +65,9 @@ def is_embedded() -> bool:
 
 
 def migrate_now() -> None:
-    """Migrate the schema, whatever its stamp says, and index words again that another version has
-    indexed; one process does, the others wait.
-    """
+    """Migrate the schema, whatever its stamp says; one process does, the others wait."""
     with locks.hold(Lock.SCHEMA, wait=True):
         call_command("migrate", verbosity=0, interactive=False)
-        import_string("citations.lexical.index.rebuild")()  # its models can be loaded now
     if is_embedded():
         _stamp_path().write_text(_current_stamp())
 
@@ -91,6 +86,5 @@ def _current_stamp() -> str:
         for app in ("citations", "kbsite", "transcripts")
         for path in Path(settings.BASE_DIR, app).glob("migrations/0*.py")
     )
-    libraries = [package.__version__ for package in (django, allauth, oauth2_provider)]
-    versions = [*libraries, str(TOKENIZER_VERSION)]
+    versions = [package.__version__ for package in (django, allauth, oauth2_provider)]
     return hashlib.sha256("\n".join([*versions, *names]).encode()).hexdigest()

@@ -7,7 +7,7 @@ between a deletion and the merge that sweeps it.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,18 +22,21 @@ from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter, segments
 from citations.lexical.snapshot import Snapshot, Terms
 from citations.library.filters import ResolvedFilter
-from citations.models import Chunk, LexEntry, Source
+from citations.models import Chunk, LexEntry, Source, SourceQuerySet
 from citations.passages import TermScore
 from transcripts import conf
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 from transcripts.text.bm25 import QueryWord
 from transcripts.text.forms import query_words
 from transcripts.text.stemming import stem
-from transcripts.text.terms import terms_of, worth_in_any
+from transcripts.text.terms import terms_of, worth_before, worth_in_any
 from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 logger = logging.getLogger(__name__)
 
 MAX_VERIFIED = 5_000  # chunks whose text is verified for a query
+_UNMERGED = 256  # sources that a renewal leaves outside the packs
 _ATTEMPTS = 3  # while chunks are replaced between reading the lexicon and their texts
 
 
@@ -145,13 +148,13 @@ def _read(
 ) -> Snapshot:
     """Read what a search for words needs, their forms and the compounds with them, too."""
     terms = {**others, **{word.text: worth_in_any(word) for word in words}}
-    state = snapshot.read(terms, resolved)
+    before = {**others, **{word.text: worth_before(word) for word in words}}
+    state = snapshot.read(terms, resolved, before=before)
     within = compounds.find(words, state)
     if not within:
         return state
-    return snapshot.read(
-        terms | {word: {**own, **terms[word]} for word, own in within.items()}, resolved
-    )
+    terms |= {word: {**own, **terms[word]} for word, own in within.items()}
+    return snapshot.read(terms, resolved, before=before)
 
 
 def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, dict[str, float]]:
@@ -172,32 +175,41 @@ def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, d
     shares: dict[int, dict[str, float]] = {}
     for pk, part in parts.items():
         if part.chunks >= least:
-            within = segments(replace(part, terms=terms[pk]))
+            within = segments(replace(part, terms=terms[pk], before=terms[pk]))
             counts = {word: sum(each.containing(word) for each in within) for word in terms[pk]}
             shares[pk] = {word: count / part.chunks for word, count in counts.items()}
     return shares
 
 
-def rebuild(*, all_sources: bool = False) -> int:
-    """Re-index sources whose entry is missing or of another tokenizer version, from their chunks;
-    return how many.
-
-    Each source has its own transaction, so a rebuild can be resumed. Sources that are being
-    ingested are skipped. A starting process calls it after an upgrade, a starting worker for the
-    sources that were skipped then.
-    """
+def outdated(sources: SourceQuerySet) -> SourceQuerySet:
+    """Return the sources whose entry is missing or of another tokenizer version."""
     current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False)
-    sources = Source.objects.filter(chunk_count__gt=0).order_by("pk")
-    if not all_sources:
-        sources = sources.exclude(pk__in=current.values("source"))
-    count = sum(map(_rebuild, sources))
-    if count:
-        logger.info("The words of %s sources were indexed again.", count)
+    return sources.filter(chunk_count__gt=0).exclude(pk__in=current.values("source"))
+
+
+def renew(on_progress: Callable[[int, int], object] = lambda done, total: None) -> int:
+    """Index outdated sources again, from their chunks, unless another process does; return how
+    many. ``on_progress`` is called with how many are done, and how many there were.
+
+    Searches find each as it was until then. Each source has its own transaction, so a killed
+    renewal is continued by the next. Sources that are being ingested are skipped: the next renewal
+    takes them.
+    """
+    with locks.hold(Lock.LEXICON_RENEWAL) as is_held:
+        keys = [*outdated(Source.objects.all()).values_list("pk", flat=True)] if is_held else []
+        done = 0
+        for key in sorted(keys):
+            done += _renew(Source(pk=key))
+            on_progress(done, len(keys))
+            if done % _UNMERGED == 0:
+                merging.merge()
+    if done:
+        logger.info("The words of %s sources were indexed again.", done)
         merging.merge()
-    return count
+    return done
 
 
-def _rebuild(source: Source) -> bool:
+def _renew(source: Source) -> bool:
     with source.hold() as is_held, transaction.atomic():
         chunks = list(source.chunks.order_by("ordinal")) if is_held else []
         if not chunks:

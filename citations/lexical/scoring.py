@@ -131,8 +131,7 @@ def explain(
     corpus = statistics(snapshot, searched, words, by)
     explained: dict[int, tuple[TermScore, ...]] = {}
     for segment in searched:
-        mask, slots = segment.counted, segment.inside(requested)
-        for slot in slots if mask is None else slots[mask[slots]]:
+        for slot in segment.inside(requested):
             norm = corpus.norm(int(segment.lengths[slot]))
             scores = tuple(
                 TermScore(

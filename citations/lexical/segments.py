@@ -19,11 +19,12 @@ class LexicalSegment:
     """Chunks that are searched together; a slot is a chunk's number among them.
 
     ``runs`` are the positions of its slots, ascending; a pack's only run may be longer than its
-    lengths. All is by the words of the query. ``counts`` are the slots with a word. The statistics
-    are those of the ``counted`` slots (None: of all).
+    lengths. All is by the words of the query, of which ``terms`` are looked up. ``counts`` are the
+    slots with a word. The statistics are those of the ``counted`` slots (None: of all).
     """
 
     runs: Sequence[Run]
+    terms: Terms
     lengths: NDArray[Any]
     counts: dict[str, int]
     postings: dict[str, Postings]
@@ -51,11 +52,12 @@ class LexicalSegment:
         return np.asarray(slots - starts[owners] + firsts[owners])
 
     def inside(self, positions: NDArray[np.int64]) -> Slots:
-        """Return the slots of those positions that are in this segment."""
+        """Return the slots of those positions that are in this segment and counted."""
         slots = self._at(positions)
         real = slots < self.size
         slots, positions = slots[real], positions[real]
-        return np.asarray(slots[self.positions(slots) == positions])
+        slots = np.asarray(slots[self.positions(slots) == positions])
+        return slots if self.counted is None else slots[self.counted[slots]]
 
     def overlapping(self, runs: Runs) -> Runs:
         """Return those of the runs that may have positions of this segment."""
@@ -91,11 +93,11 @@ class TermFilter:
 
 
 def segments(snapshot: Snapshot) -> list[LexicalSegment]:
-    """Return the segments with any word of the query, by its terms."""
-    packed = [_of_pack(pack, snapshot.terms) for pack in snapshot.packs if pack.postings]
-    counted = [replace(segment, counted=_counted(snapshot, segment)) for segment in packed]
-    tail = _of_tail(snapshot.tail, snapshot.terms) if snapshot.tail else None
-    return [*counted, tail] if tail and tail.postings else counted
+    """Return the segments with any word of the query, by its terms; apart from others those of what
+    the tokenizer's version before has indexed, by its terms.
+    """
+    current = _segments(snapshot, snapshot.terms, is_outdated=False)
+    return [*current, *_segments(snapshot, snapshot.before, is_outdated=True)]
 
 
 def allowed(snapshot: Snapshot, segment: LexicalSegment, terms: TermFilter) -> Mask | None:
@@ -105,9 +107,26 @@ def allowed(snapshot: Snapshot, segment: LexicalSegment, terms: TermFilter) -> M
         parts.append(segment.covered(snapshot.runs))
     if snapshot.positions is not None:
         parts.append(_marked(segment, segment.inside(snapshot.positions)))
-    parts += [_marked(segment, segment.having(word)) for word in terms.required]
+    # What had no word for it cannot tell which chunks have it.
+    required = [word for word in terms.required if segment.terms.get(word)]
+    parts += [_marked(segment, segment.having(word)) for word in required]
     parts += [~_marked(segment, segment.having(word)) for word in terms.excluded]
     return np.logical_and.reduce(parts) if parts else None
+
+
+def _segments(snapshot: Snapshot, terms: Terms, *, is_outdated: bool) -> list[LexicalSegment]:
+    parts: list[LexicalSegment] = []
+    packs = snapshot.packs if len(snapshot.outdated) or not is_outdated else []
+    for segment in [_of_pack(pack, terms) for pack in packs if pack.postings]:
+        counted, runs = _counted(snapshot, segment), segment.overlapping(snapshot.outdated)
+        if len(runs):
+            own = segment.covered(runs) == is_outdated
+            counted = own if counted is None else own & counted
+        if len(runs) or not is_outdated:
+            parts.append(replace(segment, counted=counted))
+    tail = [entry for entry in snapshot.tail if entry.is_outdated == is_outdated]
+    waiting = _of_tail(tail, terms) if tail else None
+    return [*parts, waiting] if waiting and waiting.postings else parts
 
 
 def _counted(snapshot: Snapshot, segment: LexicalSegment) -> Mask | None:
@@ -141,6 +160,7 @@ def _of_pack(pack: Pack, terms: Terms) -> LexicalSegment:
     }
     return LexicalSegment(
         runs=((pack.number * PACK, (pack.number + 1) * PACK),),
+        terms=terms,
         lengths=pack.lengths,
         counts={word: own.n for word, own in postings.items()},
         postings=postings,
@@ -155,6 +175,7 @@ def _of_tail(tail: Sequence[UnmergedEntry], terms: Terms) -> LexicalSegment:
     postings = {word: own for word, all_ in terms.items() if (own := _in_tail(starts, tail, all_))}
     return LexicalSegment(
         runs=[entry.run for entry in tail],
+        terms=terms,
         lengths=np.concatenate([entry.words.lengths for entry in tail]),
         counts={word: own.n for word, own in postings.items()},
         postings=postings,

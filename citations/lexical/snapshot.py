@@ -19,6 +19,7 @@ from citations.caches import CACHE
 from citations.lexical.postings import Postings, Runs, Words, from_block, from_lengths, from_runs
 from citations.library.filters import ResolvedFilter
 from transcripts.text.compounds import LANGUAGES
+from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
 _ALL = (1 << 31) - 1
@@ -35,6 +36,7 @@ class UnmergedEntry:
     first: int
     count: int
     words: Words
+    is_outdated: bool  # indexed by the tokenizer's version before
 
     @property
     def run(self) -> Run:
@@ -62,16 +64,19 @@ class Pack:
 class Snapshot:
     """The lexicon at one moment.
 
-    ``terms`` are those of each word of the query; packs and tail have what is stored of them. The
-    statistics are those of the ``readable`` runs (None: of everything but the ``dead`` ones),
-    which have so many ``chunks`` and ``tokens``. ``runs`` and ``positions`` may be found (None: all
-    that counts).
+    ``terms`` are those of each word of the query, ``before`` those in what the tokenizer's version
+    before has indexed, which in the packs are the ``outdated`` runs; packs and tail have what is
+    stored of them. The statistics are those of the ``readable`` runs (None: of everything but the
+    ``dead`` ones), which have so many ``chunks`` and ``tokens``. ``runs`` and ``positions`` may be
+    found (None: all that counts).
     """
 
     terms: Terms
+    before: Terms
     packs: list[Pack]
     tail: list[UnmergedEntry]
     dead: Runs
+    outdated: Runs
     readable: Runs | None
     chunks: int
     tokens: int
@@ -80,12 +85,15 @@ class Snapshot:
     has_compounds: bool  # whether there are sources in languages that write them in one word
 
 
-def read(terms: Terms, resolved: ResolvedFilter) -> Snapshot:
-    """Read what a search for words needs, whose terms are given."""
+def read(terms: Terms, resolved: ResolvedFilter, *, before: Terms | None = None) -> Snapshot:
+    """Read what a search for words needs, whose terms are given, also those ``before`` if these are
+    others.
+    """
+    before = terms if before is None else before
     try:
-        return _read(terms, resolved, inline=INLINE)
+        return _read(terms, before, resolved, inline=INLINE)
     except Gone:
-        return _read(terms, resolved, inline=_ALL)
+        return _read(terms, before, resolved, inline=_ALL)
 
 
 def runs_of(collections: Iterable[int]) -> dict[int, Runs]:
@@ -141,8 +149,8 @@ def cached(
 # Reading
 
 _COMPOUNDING = f"^({'|'.join(LANGUAGES)}|nb|nn)(-|_|$)"
-_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _COMPOUNDS = range(7)
-_DEAD = 2  # a flag; 1 stands for what is merged
+_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _COMPOUNDS, _BEFORE = range(8)
+_DEAD, _OUTDATED = 2, 4  # flags; 1 stands for what is merged
 
 
 class _Row(NamedTuple):
@@ -154,25 +162,28 @@ class _Row(NamedTuple):
     version: int  # of the pack, also of a block's; of an entry, the position of its first chunk
     chunks: int
     tokens: int
-    flags: int  # of an entry: 1 if it is merged, plus ``_DEAD``
+    flags: int  # of an entry: 1 if it is merged, plus ``_DEAD``, plus ``_OUTDATED``
     runs: bytes | None  # of a pack's dead chunks; the skyline of a block
     data: bytes | None
     positions: list[int] | None
 
 
-_BASE = """
+_RUNS = "string_agg(int8send(first) || int8send(first + count), ''::bytea ORDER BY first)"
+_BASE = f"""
     SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
         CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
     UNION ALL SELECT 1, '', id, first, count, tokens,
-        merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
+        merged::int + 2 * (source_id IS NULL)::int + 4 * (tokenizer_version < %(version)s)::int,
+        NULL, CASE WHEN %(whole)s THEN data END, NULL
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
     UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
         CASE WHEN count <= %(inline)s THEN data END, NULL
         FROM citations_lexblock WHERE term = ANY(%(terms)s)
     UNION ALL SELECT 6, '', 0, 0, 0, 0, 0, NULL, NULL, NULL
         WHERE EXISTS (SELECT FROM citations_source WHERE language ~* %(compounding)s)
+    UNION ALL SELECT 7, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL FROM citations_lexentry
+        WHERE tokenizer_version < %(version)s AND merged AND source_id IS NOT NULL
 """
-_RUNS = "string_agg(int8send(first) || int8send(first + count), ''::bytea ORDER BY first)"
 _OF_READER = f"""
     UNION ALL SELECT 3, '', 0, 0, coalesce(sum(count), 0), coalesce(sum(tokens), 0)::bigint, 0,
         NULL, {_RUNS}, NULL
@@ -195,21 +206,23 @@ _OF_PASSAGES = """
 """
 
 
-def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
-    distinct = [*{*chain.from_iterable(terms.values())}]
+def _read(terms: Terms, before: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
+    distinct = [*{*chain.from_iterable((*terms.values(), *before.values()))}]
     rows = [_Row(*row) for row in fetch(*_statement(distinct, resolved, inline))]
-    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(7)}
+    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(8)}
     readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row.flags & _DEAD]
     # An entry that died before it was merged has never counted.
-    dead = [row for row in kinds[_ENTRY] if row.flags & _DEAD and row.flags != _DEAD]
+    dead = [row for row in kinds[_ENTRY] if row.flags & _DEAD and row.flags & 1]
     counted = kinds[_READABLE] or [*kinds[_PACK], *living]
     uncounted = [] if kinds[_READABLE] else dead
     return Snapshot(
         terms=terms,
+        before=before,
         packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
         tail=_read_entries(living, readable),
         dead=_dead(kinds[_PACK], dead),
+        outdated=from_runs(kinds[_BEFORE][0].data or b""),
         readable=readable,
         chunks=sum(row.chunks for row in counted) - sum(row.chunks for row in uncounted),
         tokens=sum(row.tokens for row in counted) - sum(row.tokens for row in uncounted),
@@ -224,7 +237,7 @@ def _statement(
 ) -> tuple[str, dict[str, Any]]:
     sources = None if resolved.sources is None else list(resolved.sources)
     sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": terms}
-    parameters["compounding"] = _COMPOUNDING
+    parameters |= {"compounding": _COMPOUNDING, "version": TOKENIZER_VERSION}
     if resolved.readable is not None:
         sql += _OF_READER
         parameters["readable"] = [*resolved.readable]
@@ -267,7 +280,14 @@ def _read_entries(rows: list[_Row], readable: Runs | None) -> list[UnmergedEntry
     )
     ordered = sorted(relevant.values(), key=lambda row: row.version)
     return [
-        UnmergedEntry(row.number, row.version, row.chunks, words[row.number]) for row in ordered
+        UnmergedEntry(
+            row.number,
+            row.version,
+            row.chunks,
+            words[row.number],
+            is_outdated=bool(row.flags & _OUTDATED),
+        )
+        for row in ordered
     ]
 
 

@@ -605,7 +605,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'ordering': ('first',),
-                    'indexes': [models.Index(condition=models.Q(('merged', False), ('source', None), _connector='OR'), fields=['id'], name='lexentry_open')],
+                    'indexes': [models.Index(condition=models.Q(('merged', False), ('source', None), _connector='OR'), fields=['id'], name='lexentry_open'), models.Index(fields=['tokenizer_version'], name='lexentry_version')],
                 },
             ),
             migrations.CreateModel(

@@ -34,9 +34,11 @@ class LexEntry(models.Model):
 
     class Meta:
         ordering = ("first",)
-        # Every search reads these: entries not in the packs yet, and tombstones.
+        # Every search reads these: entries not in the packs yet, tombstones, and what another
+        # version has indexed.
         indexes = (
             Index(fields=("id",), condition=Q(merged=False) | Q(source=None), name="lexentry_open"),
+            Index(fields=("tokenizer_version",), name="lexentry_version"),
         )
 
     def __str__(self) -> str:

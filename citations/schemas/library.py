@@ -60,5 +60,6 @@ class DatabaseOut(Shape):
     bytes: int = Field(description="On disk.")
     spaces: list[SpaceOut]
     waiting: int = Field(description="Sources that wait for a worker.")
+    outdated: int = Field(description="Sources whose words an earlier version has indexed.")
     mismatch: str = Field(description="How the settings differ from the model; empty: not at all.")
     hint: str

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from citations.ingest import time_left
+from citations.lexical import index as lexical_index
 from citations.library import sources
 from citations.library.sources import Counts
 from citations.models import UNFINISHED, Source, State
@@ -62,7 +63,7 @@ def activity_events(request: PageRequest) -> EventStream:
     def render(scope: Scope) -> Fragment:
         context = {**_activity(request, scope), "csrf_token": token, "is_pushed": True}
         html = render_to_string("citations/_activity.html", context, request=request)
-        return Fragment(html, is_busy=bool(context["now"].is_busy))
+        return Fragment(html, is_busy=bool(context["now"].is_busy or context["outdated"]))
 
     return events.stream(
         "activity", render, caller=request.caller, topics=(JOBS, SOURCES), pause=PAUSE
@@ -91,6 +92,7 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     indexed = unfinished.select_related("collection").order_by("-total", opened_last, "pk")
     failed = visible.filter(state=State.FAILED).select_related("collection")
     now, counts = activity.summary(scope), sources.count(visible)
+    outdated = lexical_index.outdated(visible).count()
     page = activity.list_jobs(scope, state=state, offset=offset, **limit)
     return {
         "now": now,
@@ -104,6 +106,7 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
         "may_reopen": may_reopen(request),
         "is_drawer": is_drawer,
         "counts": counts,
+        "outdated": outdated,
         "indexed": indexed[:INDEXED],
         "failed": failed.order_by("-updated_at", "-pk")[:INDEXED],
         "writable": scope.writable,

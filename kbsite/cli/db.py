@@ -12,6 +12,7 @@ from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
 from citations.ingest import discovery, lanes
+from citations.lexical import index as lexical_index
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.schemas.library import DatabaseOut, SpaceOut
@@ -59,6 +60,7 @@ def status(as_json: Json = False) -> None:
         bytes=size,
         spaces=[SpaceOut.model_validate(space) for space in spaces],
         waiting=lanes.waiting().count(),
+        outdated=lexical_index.outdated(Source.objects.all()).count(),
         mismatch=mismatch,
         hint=hint,
     )
@@ -131,9 +133,9 @@ def reindex(
 ) -> None:
     """Index sources again that were split with other settings or read by an earlier version.
 
-    Run it after changing CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE, once all processes use
-    the new values, and when `kb doctor` names documents. Searches continue meanwhile;
-    citations keep their quotes.
+    Run it after changing CHUNK_SIZE, CHUNK_OVERLAP, CHUNKING or CHUNK_PERCENTILE, once all
+    processes use the new values, and when `kb doctor` names words or documents. Searches continue
+    meanwhile; citations keep their quotes.
     """
     open_library()
     stale = list(discovery.stale().values_list("pk", flat=True))
@@ -199,6 +201,8 @@ def _print_status(database: DatabaseOut, labels: Mapping[str, int]) -> None:
     )
     states = [f"{count:,} {label}" for label, count in labels.items()]
     say(f"Sources: {', '.join(states) or 'none'}")
+    if database.outdated:
+        say(f"Words: {database.outdated:,} sources are still to be indexed again by this version.")
     for space in database.spaces:
         name = vector_space.describe(space.provider, space.model, space.dimensions)
         if space.state == SpaceState.BUILDING:

@@ -16,6 +16,7 @@ from django.db import connection
 
 from citations import conf
 from citations.documents import storage as document_storage
+from citations.lexical import index as lexical_index
 from citations.library import sources
 from citations.models import Source
 from citations.providers import registry
@@ -198,6 +199,14 @@ def _sources() -> Result:
     return is_complete or None, detail, "`kb sources` shows their states and problems."
 
 
+def _words() -> Result:
+    count = lexical_index.outdated(Source.objects.all()).count()
+    if not count:
+        return True, "all sources are indexed by this version", ""
+    detail = f"{count} source{'s' * (count > 1)} indexed by an earlier version, and found as there"
+    return None, detail, "A worker indexes them again, and so does `kb db reindex --wait`."
+
+
 def _chunks() -> Result:
     count = sources.split_otherwise(Source.objects.all()).count()
     if not count:
@@ -285,6 +294,7 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
         "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by the judge"
     ),
     "Sources": _sources,
+    "Words": _words,
     "Chunks": _chunks,
     "Documents": _documents,
     "Queue": _queue,

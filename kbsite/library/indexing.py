@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from django.db.models import Q, QuerySet
 
@@ -10,6 +11,7 @@ from citations import conf
 from citations.documents.storage import document_note
 from citations.ingest import contextual, lanes
 from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.models import Source, State
 from citations.providers import registry
@@ -43,6 +45,8 @@ def index(
     """
     added = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*documents]))
     progress.show("Indexing words")
+    if wait or not WorkerPulse.is_alive():
+        lexical_index.renew(partial(progress.show, "Indexing words of earlier sources again"))
     done = 0
     while count := ingest_pipeline.index_words(most=BATCH_SIZE):
         done += count

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Away(Exception):
-    """The server is not there or refuses for a moment, or the command was killed."""
+    """The server is not there or refuses for a moment, or the command was killed; it says which."""
 
 
 class Door:
@@ -49,16 +49,17 @@ class Door:
             response = self.http.request(method, path, **options)
         except httpx.TimeoutException:
             self._ledger.fault(f"{method} {path}: no answer in {PATIENCE:.0f} s")
-            raise Away from None
-        except httpx.TransportError:
-            raise Away from None
+            raise Away("no answer") from None
+        except httpx.TransportError as error:
+            raise Away(repr(error)) from None
+        said = f"{method} {path}: {response.status_code} {response.text[:300]}"
         if response.status_code in (429, 503):
             self._ledger.refusals += 1
             time.sleep(min(float(response.headers.get("Retry-After", BREATH)), BREATH))
-            raise Away
+            raise Away(said)
         if response.status_code not in (ok or (200,)):
-            self._ledger.fault(f"{method} {path}: {response.status_code} {response.text[:300]}")
-            raise Away
+            self._ledger.fault(said)
+            raise Away(said)
         return response
 
     def call(self, tool: str, **arguments: Any) -> None:
@@ -76,7 +77,7 @@ class Door:
             text = result["content"][0]["text"]
             if "database" not in text and "busy" not in text:
                 self._ledger.fault(f"{tool}: {text}")
-            raise Away
+            raise Away(f"{tool}: {text}")
 
 
 class Client(threading.Thread):
@@ -92,6 +93,7 @@ class Client(threading.Thread):
         self.random = random.Random(f"{seed} {self.name}")
         self.going, self.ending, self.idle = (threading.Event() for _ in range(3))
         self.is_enough = threading.Event()  # work for now
+        self.refusal = "nothing was refused"  # the last one
 
     def turn(self) -> None:
         """Do one thing."""
@@ -114,9 +116,10 @@ class Client(threading.Thread):
         while not self.ending.is_set():
             try:
                 return call()
-            except Away:
+            except Away as error:
+                self.refusal = str(error)
                 self.ending.wait(BREATH)
-        raise Away
+        raise Away("the end of all")
 
     def kb(self, *arguments: str, known: str = "") -> str:
         """Run a command; return its output, or a refusal that matches ``known``.
@@ -138,7 +141,7 @@ class Client(threading.Thread):
         if process.returncode > 0 and ("Traceback" in output or process.returncode != 8):
             command = " ".join(arguments[:2])
             self.ledger.fault(f"kb {command}: exit {process.returncode} {output[-600:]}")
-        raise Away
+        raise Away(output[-600:])
 
     def keep(self, *titles: str) -> None:
         """Note that these were acknowledged."""
@@ -312,8 +315,8 @@ class Watcher(Client):
                 if response.status_code not in (200, 204, 429, 503):
                     self.ledger.fault(f"GET {path}: {response.status_code}")
                 self._read(response)
-        except httpx.TransportError:
-            raise Away from None
+        except httpx.TransportError as error:
+            raise Away(repr(error)) from None
 
     def _read(self, response: httpx.Response) -> None:
         for line in response.iter_lines():
@@ -344,7 +347,7 @@ class Asker(Client):
     def _ask(self, **sent: Any) -> httpx.Response:
         answer = self.door.ask("POST", "/api/v1/ask?stream=false", 200, 409, **sent)
         if answer.status_code == 409:  # it is being answered, or its server was just killed
-            raise Away
+            raise Away(f"409 {answer.text}")
         return answer
 
 

@@ -47,12 +47,15 @@ class Chaos:
             **self._youtube.environment(),
             "LIVE_RERANKER": "none",
             "RERANKER": "none",
-            "MCP_CALLS_PER_MINUTE": "100000",
+            # Clients repeat at once what is refused while a killed process still holds a lease.
+            "MCP_CALLS_PER_MINUTE": "0",
+            "API_CALLS_PER_MINUTE": "0",
+            "QUESTIONS_PER_MINUTE": "0",
         }
         port = str(free_port())
         self.serving = Serving(self.home, "--port", port, program=OWN_KB, **environment)
         token = self.serving.json("token", "create", "chaos", "--write")["token"]
-        with clients.httpx.Client() as browser:
+        with clients.httpx.Client(timeout=clients.PATIENCE) as browser:
             session = browser.get(self.serving.link, follow_redirects=True).history[0].cookies
         cookie = session["sessionid"]
         self._program = Door(self.serving.url, self.ledger, token=token)
@@ -127,8 +130,10 @@ class Chaos:
             client.going.clear()
             client.idle.clear()
         for client in self._clients:
-            if not client.idle.wait(PATIENCE) or not client.is_alive():
-                self.ledger.fault(f"{client.name} is not answered")
+            if not client.idle.wait(PATIENCE):
+                self.ledger.fault(f"{client.name} is not answered: {client.refusal}")
+            if not client.is_alive():
+                self.ledger.fault(f"{client.name} has ended")
 
     def kill(self, kind: str, *, wait: float = 20.0) -> float | None:
         """Kill a process of a kind, and wait until requests are served; return the seconds until

@@ -20,13 +20,14 @@ from citations.guide import builder
 from citations.guide import storage as guide_storage
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
+from citations.lexical import index as lexical_index
 from citations.maintenance import migration
-from citations.models import Chunk, EmbeddingSpace, Guide, Source, SpaceState, State
+from citations.models import Chunk, EmbeddingSpace, Guide, LexEntry, Source, SpaceState, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
-from tests.makers import make_cues, make_video
+from tests.makers import make_cues, make_document, make_video
 from transcripts import tasks as transcript_tasks
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Collection
@@ -197,6 +198,16 @@ def test_a_starting_worker_retries_what_waited_for_other_settings(collection: Co
     assert sent() == set()
     tasks.wake()
     assert sent() == {"a"}
+
+
+@pytest.mark.parametrize("task", [tasks.wake, tasks.tend])
+def test_a_worker_indexes_words_again_that_another_version_has_indexed(
+    task: Any, collection: Collection
+) -> None:
+    make_document(collection, ["a whale"])
+    LexEntry.objects.update(tokenizer_version=0)
+    task()
+    assert not lexical_index.outdated(Source.objects.all()).exists()
 
 
 def test_tending_an_empty_library_does_nothing(db: None) -> None:

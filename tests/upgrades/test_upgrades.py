@@ -60,6 +60,7 @@ def test_words_are_indexed_again_where_the_tokenizer_has_changed(
     upgraded: tuple[Instance, Any],
 ) -> None:
     instance, _ = upgraded
+    kb_in(instance, "db", "reindex", "--yes")
     code = (
         f"{CONTENTS}from citations.models import LexEntry, Source\n"
         "versions = LexEntry.objects.filter(source__chunk_count__gt=0)\n"

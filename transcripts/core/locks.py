@@ -23,6 +23,7 @@ class Lock(IntEnum):
     SPACE_SWITCH = 0x43555357  # writers of chunks and vectors share it; a switch takes it alone
     HNSW_INDEX = 0x43554958  # one process builds a nearest-neighbour index
     LEXICON_MERGE = 0x43554C4D  # one process merges postings
+    LEXICON_RENEWAL = 0x43554C52  # one process indexes words again that another version indexed
     LEXICON_POSITION = 0x43554C50  # taken in SQL (citations/migrations/0001_squashed…)
     ARCHIVE = 0x43554152  # archive id: one process makes the file
     TOPICS = 0x4355544F  # collection id: one transaction changes its topics

@@ -186,6 +186,17 @@ def worth_in_any(word: QueryWord) -> Mapping[str, float]:
     return {term: own for code in ("", *ALGORITHMS) for term, own in worth_of(word, code)}
 
 
+@lru_cache(maxsize=1 << 12)
+def worth_before(word: QueryWord) -> Mapping[str, float]:
+    """Return the terms of a word, and what each counts, in what the version before
+    ``TOKENIZER_VERSION`` has indexed; none if it had no such word.
+
+    It indexed words without their other forms. Whoever raises the version writes here how the
+    version before has the words of a query.
+    """
+    return dict.fromkeys(terms_of(word.text), 1.0) if word.beyond is None else {}
+
+
 # Within one text, whose language is known: stems without it; no language: words as they are
 
 

@@ -8,8 +8,8 @@ from itertools import chain, pairwise
 from operator import add
 
 TOKENIZER_VERSION: int = 3
-"""Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
-rebuilt."""
+"""Changes with any result of ``tokenize``, ``stem`` or ``counted``: what the version before has
+indexed is indexed again, and searched by ``terms.worth_before`` until then."""
 
 MAX_QUERY_WORDS = 512  # words of a query that count
 

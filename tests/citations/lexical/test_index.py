@@ -2,6 +2,7 @@
 stored, replaced, deleted and merged before.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from citations.errors import SourceNotFound
 from citations.lexical import index as lexical_index
-from citations.lexical import merging, snapshot
+from citations.lexical import merging, postings, snapshot
 from citations.lexical.index import ChunkScore
 from citations.lexical.postings import Words, skyline
 from citations.lexical.query import Query, parse
@@ -23,9 +24,12 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexBlock, LexEntry, LexPack, Source
 from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts import conf
+from transcripts.core import locks
+from transcripts.core.locks import Lock
 from transcripts.models import Collection
 from transcripts.text.bm25 import Index, Parameters, length_norm, score_formula
-from transcripts.text.terms import counted_in, words_in
+from transcripts.text.terms import counted_in, term_of, terms_of, words_in
+from transcripts.text.tokenizer import TOKENIZER_VERSION, tokenize
 
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 
@@ -349,16 +353,87 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
     merging.merge(spare=0)
     LexEntry.objects.filter(source=old).update(tokenizer_version=0)
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
-    assert lexical_index.rebuild() == 1
+    assert lexical_index.renew() == 1
     assert texts_found("dolphins") == [SENTENCES[0] + " Point 0."]
     expected = list(range(min_place(old), min_place(old) + 5))
     assert [chunk.position for chunk in old.chunks.order_by("ordinal")] == expected
     assert texts_found("whale") == ["a whale"]
-    assert lexical_index.rebuild() == 0
-    assert lexical_index.rebuild(all_sources=True) == 2
-    assert texts_found("whale") == ["a whale"]
+    assert lexical_index.renew() == 0
     LexEntry.objects.filter(source=new).delete()
-    assert lexical_index.rebuild() == 1
+    assert lexical_index.renew() == 1
+
+
+@pytest.fixture
+def backwards(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
+    """Index a source as a version before: every word backwards, and no signs of names."""
+
+    def counted_before(text: str, code: str) -> tuple[dict[str, int], int]:
+        words = tokenize(text)
+        return Counter(term_of(word, code)[::-1] for word in words), len(words)
+
+    def make(*args: Any) -> Source:
+        with monkeypatch.context() as before:
+            before.setattr(postings, "counted", counted_before)
+            before.setattr(lexical_index, "TOKENIZER_VERSION", TOKENIZER_VERSION - 1)
+            return make_document(*args)
+
+    monkeypatch.setattr(
+        lexical_index,
+        "worth_before",
+        lambda word: (
+            {} if word.beyond is not None else {term[::-1]: 1.0 for term in terms_of(word.text)}
+        ),
+    )
+    return make
+
+
+def test_searches_go_on_while_the_words_of_many_sources_are_indexed_again(
+    collection: Collection, backwards: Callable[..., Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical_index, "_UNMERGED", 3)
+    texts = [f"{sentence} It was written in C++." for sentence in numbered(SENTENCES, 6)]
+    for _ in range(8):
+        backwards(collection, texts)
+    merging.merge(spare=0)
+    for _ in range(3):
+        backwards(collection, texts)
+    make_document(collection, texts)  # added since
+    words = ("network", "the error", "the the the network", "errors of neural networks", "absent")
+    seen: list[tuple[int, int]] = []
+
+    def search_meanwhile(done: int, total: int) -> None:
+        seen.append((done, total))
+        # Who wrote words backwards and who does not find the same, in the same order.
+        assert_as_expected(words, limit=100)
+        assert len(search('"neural networks"', limit=100)) == 12
+        # The sign of a name is found where it is indexed.
+        assert len(search("C++", limit=100)) == 6 * (12 - total + done)
+        assert len(search('"C++" written', limit=100)) == 72
+        assert lexical_index.outdated(Source.objects.all()).count() == total - done
+        if done == 5:
+            merging.merge(spare=0)
+            assert_as_expected(words, limit=100)
+        if done == 7 and total == 11:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lexical_index.renew(search_meanwhile)
+    assert lexical_index.renew(search_meanwhile) == 4
+    assert seen == [*((n, 11) for n in range(1, 8)), *((n, 4) for n in range(1, 5))]
+    assert_as_expected(words, limit=100)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_process_at_a_time_indexes_words_again(
+    transactional_db: None, backwards: Callable[..., Source]
+) -> None:
+    collection = Collection.objects.create(name="Old", slug="old")
+    backwards(collection, ["a whale"])
+    with locks.hold(Lock.LEXICON_RENEWAL):
+        done: list[int] = []
+        run_together(lambda: done.append(lexical_index.renew()))
+        assert done == [0]
+    assert lexical_index.renew() == 1
 
 
 def min_place(source: Source) -> int:

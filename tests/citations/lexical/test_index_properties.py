@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 
 from citations import caches
 from citations.lexical import index as lexical_index
-from citations.lexical import merging
+from citations.lexical import merging, postings
 from citations.lexical.index import ChunkScore
 from citations.lexical.query import parse
 from citations.library.filters import Filter, ResolvedFilter, resolve
@@ -31,11 +31,15 @@ from tests.citations.lexical.naive import Text
 from tests.makers import make_document, replace_chunks
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
+from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 # Few words, so that they meet often; forms of one, which languages treat differently; a script
 # without blanks, of which single characters are found too; and a word that is longer than what is
 # stored.
 WORDS = (
+    "résumé",
+    "resume",
+    "C++",
     "to",
     "be",
     "or",
@@ -102,6 +106,20 @@ class Library(RuleBasedStateMachine):
     def replace(self, source: Source, texts: list[str]) -> None:
         replace_chunks(source, texts)
         self.texts[source.pk] = [Text(text, source.language) for text in texts]
+
+    @rule(source=sources)
+    def age(self, source: Source) -> None:
+        with pytest.MonkeyPatch.context() as before:
+            before.setattr(postings, "counted", naive.words_before)
+            before.setattr(lexical_index, "TOKENIZER_VERSION", TOKENIZER_VERSION - 1)
+            replace_chunks(source, [text.text for text in self.texts[source.pk]])
+        self.texts[source.pk] = [text._replace(is_outdated=True) for text in self.texts[source.pk]]
+
+    @rule()
+    def renew(self) -> None:
+        lexical_index.renew()
+        for pk, texts in self.texts.items():
+            self.texts[pk] = [text._replace(is_outdated=False) for text in texts]
 
     @rule(source=consumes(sources))
     def delete(self, source: Source) -> None:

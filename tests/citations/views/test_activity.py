@@ -14,7 +14,7 @@ from django.utils import timezone
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.errors import ModelRefused
-from citations.models import Source, State
+from citations.models import LexEntry, Source, State
 from tests.html import assert_shows, text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.adding import acquisition
@@ -72,6 +72,18 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     assert "No worker is running, so this cannot continue." in text_of(page.get("/activity/now/"))
     book.reach(State.READY)
     assert 'hx-select="#indexing-state"' not in text_of(page.get("/activity/now/"))
+
+
+def test_the_page_says_which_words_are_still_to_be_indexed_again(
+    page: Client, stranger: Client, collection: Collection
+) -> None:
+    books = [make_document(collection, [text], title=text) for text in ("a", "b")]
+    assert "indexed again" not in text_of(page.get("/activity/"))
+    LexEntry.objects.filter(source=books[0]).update(tokenizer_version=0)
+    assert "The words of 1 of 2 sources are still to be" in text_of(page.get("/activity/"))
+    assert "indexed again" not in text_of(stranger.get("/activity/"))
+    books[1].delete()
+    assert "The words of the only source are indexed again" in text_of(page.get("/activity/"))
 
 
 READINESS = ("1 of 3 ready", "1 of 3 ready, 1 failed", "All 2 are ready", "Nothing is in progress")

@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 from citations.documents import storage as document_storage
 from citations.formats import MARKDOWN
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Document, EmbeddingSpace
+from citations.models import Document, EmbeddingSpace, LexEntry
 from citations.providers import weights
 from kbsite.cli import config, doctor, terminal
 from kbsite.settings import django as settings
@@ -88,6 +88,23 @@ def test_documents_that_an_earlier_version_read_are_told_and_one_command_reads_t
     assert "1 of 1 sources are indexed again" in kb("db", "reindex", "--wait", "--yes").out
     assert checks(kb)["Documents"]["ok"]
     assert Document.objects.get(pk=source.pk).read_by == MARKDOWN.version
+
+
+def test_words_that_an_earlier_version_indexed_are_told_and_one_command_indexes_them_again(
+    kb: Kb, library: Collection
+) -> None:
+    make_document(library, ["a whale"])
+    assert checks(kb)["Words"]["ok"]
+    assert kb("db", "status", "--json").json["outdated"] == 0
+    LexEntry.objects.update(tokenizer_version=0)
+    check = checks(kb)["Words"]
+    assert check["ok"] is None
+    assert check["detail"].startswith("1 source indexed by an earlier version")
+    assert "`kb db reindex --wait`" in check["hint"]
+    assert "Words: 1 sources are still to be indexed again" in kb("db", "status").out
+    assert kb("db", "status", "--json").json["outdated"] == 1
+    kb("db", "reindex", "--wait")
+    assert checks(kb)["Words"]["ok"]
 
 
 def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
