@@ -49,6 +49,12 @@ _ATTRIBUTES: Final = re.compile(r"\s*\{:?\s*(?:[#.][\w:.-]+\s*)+\}\s*$")  # of a
 _TASK: Final = re.compile(r"\[([ xX])\](?=\s)")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"</?([a-zA-Z][\w.:-]*)[^<>]*>")
+# What is code is no comment; so is a sign for per cent that follows a letter or a number.
+_COMMENT: Final = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<code>`+)[^`\n]+(?P=code)"
+    r"|(?<![\w%])%%(?!%)(?P<said>(?:(?!%%).){0,20000})%%(?!%)",
+    re.DOTALL | re.MULTILINE,
+)
 _NAMES: Final = (
     "a abbr address article aside audio b bdi bdo big blockquote body br button canvas "
     "caption center cite code col colgroup dd del details dfn dialog div dl dt em embed "
@@ -81,6 +87,20 @@ def read_front_matter(text: str) -> tuple[dict[str, str], str]:
         for fact, names in _FACTS.items()
     }
     return facts, text[front.end() :]
+
+
+def without_comments(text: str) -> tuple[str, int]:
+    """Return a text without what Obsidian hides between two %%, and how much that is."""
+    count = 0
+
+    def leave_out(match: re.Match[str]) -> str:
+        nonlocal count
+        if match["said"] is None:
+            return match[0]
+        count += bool(match["said"].strip())
+        return ""
+
+    return (_COMMENT.sub(leave_out, text), count) if "%%" in text else (text, 0)
 
 
 def _told(value: Any) -> str:

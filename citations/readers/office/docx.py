@@ -10,10 +10,11 @@ from html import escape
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from citations.readers.markup.walker import Piece
-from citations.readers.office import equations, omissions, packaging
+from citations.readers import omissions
+from citations.readers.markup.walker import Piece, pieces_of
+from citations.readers.office import equations, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
-from citations.readers.office.blocks import Blocks, pieces_of
+from citations.readers.office.blocks import Blocks
 from citations.readers.office.numbering import Numbering, written
 from citations.readers.office.styles import (
     ParagraphStyle,
@@ -26,7 +27,7 @@ from citations.readers.office.styles import (
 _PLAIN_NUMBER: Final = re.compile(r"(\d{1,6})[.)]?")
 _OFF: Final = ("0", "false", "none")
 _EQUATION_EDITORS: Final = ("Equation", "MathType")
-_MARKS: Final = {"b": "strong", "i": "em"}
+_MARKS: Final = {"b": "strong", "i": "em", "strike": "s", "dstrike": "s"}
 _RAISED: Final = {"superscript": "sup", "subscript": "sub"}
 
 

@@ -146,3 +146,28 @@ def test_front_matter_that_is_nearly_yaml_is_no_text(tmp_path: Path) -> None:
 def test_a_heading_has_no_attributes_in_its_words(tmp_path: Path, attributes: str) -> None:
     text = read(tmp_path, f"# Green tea {attributes}\n\nOf {{#this}} kind\n")
     assert text == "Green tea\n\nOf {#this} kind"
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "count"),
+    [
+        ("The tide %%ask Ben%% turns.", "The tide turns.", 1),
+        ("Before.\n\n%%\nFor me alone.\n\nNot sent.\n%%\n\nAfter.", "Before.\n\nAfter.", 1),
+        ("```\n%%time\nrun()\n%%\n```\n\n%%x%%\n\nAfter.", "%%time\nrun()\n%%\n\nAfter.", 1),
+        ("Write `%%a%%`, or 5%% of 20%%.", "Write %%a%%, or 5%% of 20%%.", 0),
+        ("A cell begins with %%time.", "A cell begins with %%time.", 0),
+    ],
+    ids=["line", "block", "fence", "code", "no end"],
+)
+def test_comments_of_obsidian_are_told_and_not_read(
+    tmp_path: Path, written: str, text: str, count: int
+) -> None:
+    assert read(tmp_path, written) == text
+    note = f"Comments that are not read: {count}." if count else ""
+    assert opened(tmp_path, written).facts.note == note
+
+
+def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None:
+    text = "It costs ~~nine~~ seven.\n\n- [x] ~~Ask Ben~~"
+    assert read(tmp_path, text) == "It costs seven.\n\n• ☑"
+    assert opened(tmp_path, text).facts.note == "Texts that are struck out and not read: 2."
