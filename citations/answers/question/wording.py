@@ -56,7 +56,8 @@ _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-�
 _MEASURED: Final = r"(?i:how\s+(?:many|much|often|long))"
 # “What is gas?” asks for a thing by three words at most.
 _THING: Final = re.compile(
-    rf"\W*(?i:{_IS_ASKED})\s+(?:(?i:an?|eine?)\s+)?(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*){{0,2}})\W*$"
+    rf"\W*(?i:{_IS_ASKED})\s+(?:(?i:an?|eine?)\s+)?"
+    r"(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*){0,2})\W*$"
 )
 # Questions end at their marks, at lines, and where “and” begins another one: see ``_is_end``.
 _END: Final = re.compile(
@@ -126,8 +127,8 @@ def split(question: str) -> list[str]:
             parts[-1] = f"{parts[-1]} {piece}"
     first, *others = parts if len(parts) > 1 else [" ".join(own.split())]
     whole = in_context(first, context)
-    asked = None if _REFERENCE.search(first) else _SUBJECT.match(first)
-    named = [_with_subject(part, asked["subject"]) if asked else part for part in others]
+    about = None if _REFERENCE.search(first) else _SUBJECT.match(first)
+    named = [_with_subject(part, about["subject"]) if about else part for part in others]
     contexts = (whole if refers_back(part, is_part=True) else context for part in named)
     return [whole, *map(in_context, named, contexts)]
 
