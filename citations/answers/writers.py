@@ -137,12 +137,8 @@ def _absence(task: WritingTask, part: QuestionPart, number: int) -> str:
         return ""
     passages = [passage for passage in task.evidence.evidence if passage.part == number]
     absent, present = sentence_ranking.absent_names(question, passages)
-    if not absent or not passages:
-        return ""
-    names = " or ".join(absent)
-    if present:
-        return f"The sources speak of {' and '.join(present)}, not of {names}."
-    return f"The sources do not mention {names}."
+    speak_of = f"speak of {' and '.join(present)}, not of" if present else "do not mention"
+    return f"The sources {speak_of} {' or '.join(absent)}." if absent else ""
 
 
 # The sources' sentences
