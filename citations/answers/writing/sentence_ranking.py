@@ -160,8 +160,7 @@ def absent_names(question: str, passages: Sequence[Evidence]) -> tuple[list[str]
     known = {word for text in texts for word in stems(text)}
     joined = "".join("".join(texts).casefold().split())
     names = dict.fromkeys(re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMED.findall(question))
-    known_names = {name for name in names if known.issuperset(stems(name))}
-    absent = [name for name in names if not (name in known_names or name.casefold() in joined)]
+    absent = [name for name in names if not (known >= {*stems(name)} or name.casefold() in joined)]
     return absent, [name for name in names if stems(name) and name not in absent]
 
 
