@@ -178,10 +178,9 @@ class ReaderWeights:
     def shares(self, scores: Sequence[float]) -> Numbers:
         """Return what scores of 0 to 1, one or more, add: 0 for the best, less for the others."""
         limited = np.clip(np.array(scores, np.float64), _EPSILON, 1 - _EPSILON)
-        behind = np.log(limited / (1 - limited))
-        behind -= behind.max()
-        closeness = 1 - behind / min(float(behind.min()), -_EPSILON)
-        return self.closeness * (closeness - 1) + self.rank * (1 / signs.ranks(behind) - 1)
+        odds = np.log(limited / (1 - limited))
+        distances = (odds.max() - odds) / max(float(np.ptp(odds)), _EPSILON)
+        return self.rank * (1 / signs.ranks(odds) - 1) - self.closeness * distances
 
     @property
     def least(self) -> float:

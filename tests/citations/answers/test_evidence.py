@@ -266,9 +266,9 @@ def test_a_cross_encoder_reads_ten_passages_for_an_answer(
 
     embed(make_document(collection, [f"Whales eat krill {n}." for n in range(15)]))
     monkeypatch.setattr(registry, "reranker", Reader)
-    found = find(scope, "What do whales eat?")
+    evidence = find(scope, "What do whales eat?")
     assert [len(texts) for texts in read] == [10]
-    assert found.is_fused  # its score is a sign of the judge, which keeps its scale
+    assert evidence.is_fused  # its score is a sign of the judge, which keeps its scale
 
 
 def test_a_search_over_levels_asks_the_database_the_same_few_times(
