@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transcripts.text import compounds
 from transcripts.text.bm25 import QueryWord
@@ -24,6 +24,7 @@ from transcripts.text.forms import (
     names,
     plain_word,
     query_words,
+    without_marks,
 )
 from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
 from transcripts.text.tokenizer import (
@@ -67,18 +68,12 @@ def counted(text: str, code: str) -> tuple[dict[str, int], int]:
     whichever is more. So queries for it need no search among all pairs.
     """
     pieces = text.split()
-    every = Counter(map(_pieces(code).__getitem__, pieces))
-    counts, odd = dict[str, int](), list[tuple[_Piece, int]]()
-    for own, often in every.items():
-        if isinstance(own, str):
-            counts[own] = often
-        else:
-            odd.append((own, often))
+    counts: dict[Any, int] = Counter(map(_pieces(code).__getitem__, pieces))
+    odd = [(piece, counts.pop(piece)) for piece in [*counts] if piece.__class__ is _Piece]
     length = len(pieces)
     for piece, often in odd:
         length += (piece.words - 1) * often
-        for term in piece.terms:
-            counts[term] = counts.get(term, 0) + often
+        _add(counts, piece.terms, often)
     special = [(piece, often) for piece, often in odd if piece.is_special]
     if special:
         _count_special(counts, text, code, special)
@@ -88,29 +83,25 @@ def counted(text: str, code: str) -> tuple[dict[str, int], int]:
 def _count_special(
     counts: dict[str, int], text: str, code: str, pieces: Sequence[tuple["_Piece", int]]
 ) -> None:
-    heads = _sum((piece.heads, often) for piece, often in pieces)
-    tails = _sum((piece.tails, often) for piece, often in pieces)
-    others = _sum((piece.others, often) for piece, often in pieces)
+    heads, tails, others = dict[str, int](), dict[str, int](), dict[str, int]()
+    for piece, often in pieces:
+        _add(heads, piece.heads, often)
+        _add(tails, piece.tails, often)
+        _add(others, piece.others, often)
     if any(piece.goes_on for piece, _ in pieces):
-        others.update(forms_across(text))
-    own = heads | tails
+        _add(others, [term_of(form, code) for form in forms_across(text)], 1)
+    for term in heads | tails:
+        _add(counts, (term,), max(heads.get(term, 0), tails.get(term, 0)))
     if any(piece.capitals for piece, _ in pieces) and has_capitals(text):
-        own += _sum((piece.capitals, often) for piece, often in pieces)
-    for term, often in own.items():
+        for piece, often in pieces:
+            _add(counts, piece.capitals, often)
+    # What has the same stem as a word of the text adds nothing to it.
+    counts.update({term: often for term, often in others.items() if term[1:] not in counts})
+
+
+def _add(counts: dict[str, int], terms: Iterable[str], often: int) -> None:
+    for term in terms:
         counts[term] = counts.get(term, 0) + often
-    for form, often in others.items():
-        other = term_of(form, code)
-        # What has the same stem as a word of the text adds nothing to it.
-        if other[1:] not in counts:
-            counts[other] = counts.get(other, 0) + often
-
-
-def _sum(parts: Iterable[tuple[list[str], int]]) -> Counter[str]:
-    total = Counter[str]()
-    for forms, often in parts:
-        for form in forms:
-            total[form] += often
-    return total
 
 
 class _Piece:
@@ -119,6 +110,8 @@ class _Piece:
     ``terms`` are those of its words and forms, but for what depends on the rest of the text:
     single characters of unspaced scripts, names in capitals and other forms of words.
     """
+
+    __slots__ = ("capitals", "goes_on", "heads", "is_special", "others", "tails", "terms", "words")
 
     def __init__(self, piece: str, code: str) -> None:
         words, forms = tokenize(piece), [*forms_of(piece)]
@@ -130,7 +123,7 @@ class _Piece:
         self.terms = [term_of(word, code) for word in counted]
         self.heads, self.tails = [part[0] for part in unspaced], [part[-1] for part in unspaced]
         self.capitals = [term_of(form, code) for form in own if form.isupper()]
-        self.others = [form for form in forms if form[0] == OTHER]
+        self.others = [term_of(form, code) for form in forms if form[0] == OTHER]
         self.goes_on = goes_on(piece)
         self.is_special = bool(unspaced or self.capitals or self.others or self.goes_on)
 
@@ -145,7 +138,10 @@ class _Pieces(dict[str, str | _Piece]):
         self.earlier = dict[str, str | _Piece]()
 
     def __missing__(self, piece: str) -> str | _Piece:
-        own = self.earlier.get(piece) or self._analysed(piece)
+        own = self.earlier.get(piece)
+        if own is None:
+            bare = without_marks(piece)
+            own = self[bare] if bare != piece else self._analysed(piece)
         if len(self) >= _REMEMBERED:
             self.earlier = {**self}
             self.clear()
