@@ -90,8 +90,8 @@ def plain_word(piece: str) -> str:
     return piece.lower() if is_plain and piece[1:].islower() else ""
 
 
-_BEFORE: Final = "([{<|*`\";?!~^“”„"
-_BEHIND: Final = ")]}>|*`\";?!~^“”.,:…"
+_BEFORE: Final = '([{<|*`";?!~^“”„'
+_BEHIND: Final = ')]}>|*`";?!~^“”.,:…'
 
 
 def forms_of(piece: str) -> Iterator[str]:

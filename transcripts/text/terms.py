@@ -26,7 +26,7 @@ from transcripts.text.forms import (
     query_words,
     without_marks,
 )
-from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
+from transcripts.text.stemming import stem_by, stemmed_as
 from transcripts.text.tokenizer import (
     is_lone,
     is_unspaced,
@@ -36,6 +36,8 @@ from transcripts.text.tokenizer import (
     units,
     word_places,
 )
+
+Codes = tuple[str, ...]  # of stemmers; "" stands for languages without one
 
 MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
@@ -55,9 +57,9 @@ def term_of(word: str, code: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def terms_of(word: str) -> tuple[str, ...]:
-    """Return every term of a word, whatever the language of its text."""
-    return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
+def terms_of(word: str, codes: Codes) -> Mapping[str, float]:
+    """Return the terms of a word in texts of the languages of stemmers, each of which counts 1."""
+    return {term_of(word, code): 1.0 for code in codes}
 
 
 def counted(text: str, code: str) -> tuple[dict[str, int], int]:
@@ -177,20 +179,19 @@ def worth_of(word: QueryWord, code: str) -> tuple[tuple[str, float], ...]:
 
 
 @lru_cache(maxsize=1 << 12)
-def worth_in_any(word: QueryWord) -> Mapping[str, float]:
-    """Return the terms of a word, whatever the language of its text, and what each counts."""
-    return {term: own for code in ("", *ALGORITHMS) for term, own in worth_of(word, code)}
+def worth_in_any(word: QueryWord, codes: Codes) -> Mapping[str, float]:
+    """Return the terms of a word in texts of the languages of stemmers, and what each counts."""
+    return {term: own for code in codes for term, own in worth_of(word, code)}
 
 
-@lru_cache(maxsize=1 << 12)
-def worth_before(word: QueryWord) -> Mapping[str, float]:
-    """Return the terms of a word, and what each counts, in what the version before
-    ``TOKENIZER_VERSION`` has indexed; none if it had no such word.
+def worth_before(word: QueryWord, codes: Codes) -> Mapping[str, float]:
+    """Return what ``worth_in_any`` returns, for what the version before ``TOKENIZER_VERSION`` has
+    indexed; nothing if it had no such word.
 
     It indexed words without their other forms. Whoever raises the version writes here how the
     version before has the words of a query.
     """
-    return dict.fromkeys(terms_of(word.text), 1.0) if word.beyond is None else {}
+    return terms_of(word.text, codes) if word.beyond is None else {}
 
 
 # Within one text, whose language is known: stems without it; no language: words as they are
