@@ -58,5 +58,5 @@ def _lexicon(state: Snapshot) -> Iterator[str]:
 
 
 def _lines(terms: Iterable[str]) -> str:
-    long = (term for term in terms if len(term) >= _LEAST and term.endswith(_ENDINGS))
-    return "".join(f"\n{term}\n" for term in long)
+    long = [term for term in terms if len(term) >= _LEAST and term.endswith(_ENDINGS)]
+    return "".join([f"\n{term}\n" for term in long])

@@ -7,7 +7,7 @@ does to the words of one language cannot match those of another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from operator import attrgetter
@@ -175,7 +175,7 @@ def worth_of(word: QueryWord, code: str) -> tuple[tuple[str, float], ...]:
     worth: defaultdict[str, float] = defaultdict(float)
     for form, own in word.tokens:
         worth[term_of(form, code)] += own
-    return tuple((term, min(1.0, own)) for term, own in worth.items())
+    return tuple([(term, min(1.0, own)) for term, own in worth.items()])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -250,16 +250,8 @@ def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, 
 def spans_of(places: Iterable[Place], query: str, language: str) -> list[tuple[int, int]]:
     """Return the spans of the places that have a word of a query."""
     terms = {term for word in query_terms(query, language) for term, _ in word.tokens}
-    return joined_spans(
-        [place.span for place in places if place.term in terms or _holds(place.term, terms)]
-    )
-
-
-def _holds(term: str, terms: Collection[str]) -> bool:
-    """Tell whether a term is a compound with one of the others."""
-    return term.endswith(_COMPOUNDING) and any(
-        next(compounds.parts(part, f"\n{term}\n"), "") for part in terms
-    )
-
-
-_COMPOUNDING = tuple(f"/{code}" for code in compounds.LANGUAGES)
+    if stemmed_as(language) in compounds.LANGUAGES:
+        places = [*places]
+        lines = "".join([f"\n{place.term}\n" for place in places])
+        terms |= {compound for part in terms for compound in compounds.parts(part, lines)}
+    return joined_spans([place.span for place in places if place.term in terms])
