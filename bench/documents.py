@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Final
 
@@ -17,13 +16,13 @@ from harness.environment import arguments, boot, command, machine
 
 boot(database=False)
 
-from harness.report import publish, share, table
+from harness.report import publish, table
 
 from citations.readers import recognition
 from citations.readers.pagination import open_document
 from citations.readers.pdf.reader import read
+from tests.citations.readers.pdf import common_words
 from tests.citations.readers.pdf.bombs import heavy
-from tests.citations.readers.pdf.common_words import Shares, by_reference, compared
 from tests.citations.readers.pdf.papers import book
 from tests.footprint import footprint
 from transcripts.core.errors import KnowledgeBaseError
@@ -53,31 +52,29 @@ def main() -> None:
 
 def compare(paths: Sequence[Path], references: Sequence[str]) -> None:
     """Publish how much of the files is read, by each reference and by the one that agrees best."""
-    files: list[list[Shares]] = []
+    files: dict[Path, list[common_words.Shares]] = {}
+    broken: set[Path] = set()
     for path in paths:
         with suppress(KnowledgeBaseError):  # anything else is a fault, and ends the measurement
-            text = " ".join(page.text for page in read(path, most_pages=5_000))
-            files.append([compared(text, each, path) for each in references])
+            pages = [*read(path, most_pages=5_000)]
+            text = " ".join(page.text for page in pages)
+            files[path] = [common_words.compared(text, each, path) for each in references]
+            broken |= {path} if any(page.needs_ocr for page in pages) else set()
     publish(
         "Words of PDF files",
         f"{command()}: of {len(paths):,} files, {len(paths) - len(files)} are refused with a"
         " reason, and none fails otherwise. Medians of the shares of a command's words, and of its"
-        " pairs of neighbours, that are read, of files in which it prints eight words or more; in"
-        " the last row, of those in which any command does. A damaged file, or one without a"
-        f" table of characters, makes each print other words. {machine()}.",
+        " pairs of neighbours, that are read, and of the longest sequence of its words that is read"
+        " in the same order, of files in which it prints eight words or more. A damaged file, or"
+        f" one without a table of characters, makes each print other words. {machine()}.",
         table(
-            ("compared with", "files", "words", "files with .9 of them", "pairs of neighbours"),
-            (
-                (
-                    name,
-                    len(shares),
-                    f"{median(each.words for each in shares):.3f}",
-                    share([each.words >= 0.9 for each in shares], 1),
-                    f"{median(each.pairs for each in shares):.3f}",
-                )
-                for name, shares in by_reference(references, files).items()
-            ),
+            ("compared with", "files", "words", "files with .9 of them", "pairs", "in order"),
+            common_words.medians(references, [*files.values()]),
         ),
+        "Files of which less than .9 of the words is read by the best of the commands: the share"
+        " and the number of the words of each. Of those marked, the reader says that the text layer"
+        " is broken.",
+        table(("file", *references, "said"), common_words.differing(files, broken)),
     )
 
 

@@ -9,6 +9,9 @@ from django.conf import settings
 
 NO_LLM = "none"
 NO_RERANKER = "none"
+NO_SPEECH = "none"
+WHISPER: Final = "Systran/faster-whisper-{}"  # on the hub
+WHISPER_SIZES: Final = ("base", "tiny", "small", "medium", "large-v3")
 SERVICE_TIMEOUT = 30.0  # seconds
 EMBEDDING_SERVICES = ("voyage", "openai", "ollama")  # providers that are asked by HTTP
 
@@ -174,6 +177,35 @@ def chunk_sizes() -> ChunkSizes:
 def splits_by_subject() -> bool:
     """Say whether sources are split where their subject changes, and not at sentences alone."""
     return str(settings.CHUNKING) == "subjects"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechChoice:
+    """Who recognises speech; ``model`` of ``local`` is a name of the hub or a folder."""
+
+    provider: str
+    model: str
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+
+
+def speech() -> SpeechChoice | None:
+    """Return who recognises speech, None for nobody."""
+    provider = str(settings.SPEECH_PROVIDER)
+    model = settings.SPEECH_MODEL.strip()
+    if provider == "local":
+        model = model or WHISPER_SIZES[0]
+        is_size = model in WHISPER_SIZES
+        return SpeechChoice(provider=provider, model=WHISPER.format(model) if is_size else model)
+    if provider == NO_SPEECH:
+        return None
+    own = settings.SPEECH_BASE_URL.strip().rstrip("/")
+    return SpeechChoice(
+        provider=provider,
+        model=model or "whisper-1",
+        base_url=own.removesuffix("/audio/transcriptions") or settings.OPENAI_BASE_URL.rstrip("/"),
+        key=settings.SPEECH_API_KEY or ("" if own else settings.OPENAI_API_KEY),
+    )
 
 
 def search_numbers() -> dict[str, str]:

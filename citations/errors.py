@@ -285,6 +285,25 @@ class NothingToRead(Conflict):
     default_hint = "OCR is for pages without a text layer, and for those with a broken one."
 
 
+class SpeechMissing(Unavailable):
+    """Nothing recognises speech here: the settings say so, or its program is not installed."""
+
+    code = "speech_missing"
+    default_message = "Recordings cannot be listened to: no speech recognition is installed."
+    default_hint = (
+        f"Install it with `{install_command('speech')}`, run `kb models fetch speech`, and start"
+        " Cuebase again; or let SPEECH_PROVIDER name a server."
+    )
+
+
+class SpeechFailed(Unavailable):
+    """The sound of a recording cannot be decoded or recognised."""
+
+    code = "speech_failed"
+    retry = Retry.ONCE
+    default_hint = "Play the file, and convert it to MP3 if it plays; `kb doctor` may know more."
+
+
 class DocumentUnknown(InvalidInput):
     """Files with this content are not supported."""
 

@@ -19,6 +19,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
+from citations.listening import work as listening_work
 from citations.maintenance import migration
 from citations.models import AbstractsRequest, Archive, Deletion, EmbeddingSpace, Guide, Source
 from citations.notebook import archives
@@ -27,7 +28,9 @@ from citations.outline import topics
 from citations.vectors import space as vector_space
 from citations.vectors import store
 from transcripts.adding.transcript_rows import StorageChange
+from transcripts.core import clock, locks
 from transcripts.core.errors import KnowledgeBaseError
+from transcripts.core.locks import Lock
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Job
 from transcripts.models.jobs import read_row
@@ -36,6 +39,7 @@ from transcripts.tasks import nudge, nudge_all
 logger = logging.getLogger(__name__)
 
 WORDS_EVERY = 3.0  # seconds between two checks for new words during a long ingest
+LISTENING_TURN = timedelta(seconds=10)  # until a recording whose turn it is not is tried again
 SLICE = timedelta(seconds=30)  # the time that a migration runs before other work
 
 # Ingests and migrations take long, so one thread of the worker is left for short tasks.
@@ -153,6 +157,27 @@ def run_page(job: Job) -> None:
     job.change(read=[row])
     job.finish()
     send(added.source)
+
+
+def run_listening(job: Job) -> None:
+    """Listen to the recording of a job that is held, unless other long work takes all threads, or
+    another recording is listened to.
+    """
+    with _long_task() as may_run, locks.hold(Lock.LISTENING) as is_alone:
+        if may_run and is_alone:
+            listening_work.listen(job, _goes_on)
+        else:
+            job.postpone(until=clock.now() + LISTENING_TURN, counts=False)
+
+
+def _goes_on() -> bool:
+    """Between two parts of a recording, do a step of each source that waits; return whether another
+    thread does what comes meanwhile.
+    """
+    _give_way()
+    if source := lanes.next_source():
+        ingest_pipeline.advance(source, meanwhile=partial(_give_way, source))
+    return bool(settings.WORKER_CONCURRENCY > 1)
 
 
 def send(source: Source) -> None:

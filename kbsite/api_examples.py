@@ -59,6 +59,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "languages": ["en", "de"],
     "limit": 25,
     "link": _PAGE,
+    "made_by": "",
     "message": "Input should be less than or equal to 100",
     "milliseconds": 183.4,
     "name": "Lectures",

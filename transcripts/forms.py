@@ -74,6 +74,7 @@ class AddForm(ScheduleForm):
     language = LanguageField()
     translated = forms.BooleanField(required=False)
     ocr = forms.BooleanField(required=False)
+    listen = forms.BooleanField(required=False)
     tags = forms.CharField(required=False, max_length=500)
 
     def checked(self, scope: Scope) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class JobOut(Shape):
     """A job: its progress, and how it ended."""
 
     id: int
-    kind: Literal["video", "feed", "files", "page"]
+    kind: Literal["video", "feed", "files", "page", "listen"]
     target: str
     collection: CollectionSlug
     state: Literal["queued", "running", "done", "failed"]
@@ -242,7 +242,8 @@ class TranscriptOut(Shape):
     """A transcript without its text."""
 
     language: str
-    origin: Literal["manual", "upload", "auto", "translated"]
+    origin: Literal["manual", "upload", "auto", "heard", "translated"]
+    made_by: str = Field(description="The model that heard it; empty: people or YouTube made it.")
     has_added_stops: bool = Field(
         description="Whether full stops were added to captions with few or none."
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
+from citations.answers.writing.extractive import SHOWN
 from citations.evaluation.questions import Question, RelevanceJudge
 from citations.lexical import merging
 from citations.library.filters import Filter
@@ -35,6 +36,7 @@ class Trial:
     question: Question
     reply: Reply
     first_right: bool
+    shown_right: bool  # one of the places that are quoted at once
     any_right: bool
 
     @property
@@ -82,6 +84,7 @@ class AskedSets:
             question=question,
             reply=reply,
             first_right=right[:1] == [True],
+            shown_right=any(right[:SHOWN]),
             any_right=any(right),
         )
 

@@ -1,5 +1,6 @@
 """The values of answers: what a question becomes on its way, and what every door returns."""
 
+import re
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -130,8 +131,9 @@ class Quote:
 class Claim:
     """A sentence or two of an answer, its quotes' numbers, and its heading in an overview.
 
-    ``is_more``: another place of the sources, beside the one that answers first. ``heading`` is the
-    one of several questions that it answers; empty: there is one, or it is not known.
+    ``is_more``: another place of the sources, beside those that are shown at once. ``heading`` is
+    the one of several questions that it answers; empty: there is one, or it is not known.
+    ``answer`` is the sentence of the text that answers; empty: all of it does.
     """
 
     text: str
@@ -140,6 +142,7 @@ class Claim:
     is_supported: bool = True
     is_more: bool = False
     heading: str = ""
+    answer: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields to store, which every door returns, too."""
@@ -270,7 +273,14 @@ class Reply:
     milliseconds: float = 0.0
 
 
-MORE: Final = "More from the sources"  # the heading of the claims beside the first
+MORE: Final = "More from the sources"  # the heading of the claims that are folded
+
+
+def answer_spans(text: str, answer: str) -> list[tuple[int, int]]:
+    """Return the characters [first, last) of a claim's answer in its text or quote, if any."""
+    words = r"\s+".join(map(re.escape, answer.split()))
+    match = re.search(words, text) if words else None
+    return [match.span()] if match else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

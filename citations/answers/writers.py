@@ -182,11 +182,11 @@ def _heading(task: WritingTask, part: QuestionPart) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PartAnswer:
-    """The sentences for a part that are not cited yet; with ``has_lead``, one of them answers."""
+    """The sentences for a part that are not cited yet; ``is_listed``: each is shown."""
 
     part: QuestionPart
     heading: str
-    has_lead: bool
+    is_listed: bool
     picks: Iterator[Pick]
 
 
@@ -196,19 +196,21 @@ def _part_answer(task: WritingTask, part: QuestionPart, picks: Iterable[Pick]) -
     return _PartAnswer(
         part=part,
         heading=_heading(task, part),
-        has_lead=not (is_several or asks_again),
+        is_listed=is_several or asks_again,
         picks=iter(picks),
     )
 
 
 def _cite_shown(draft: Draft, answer: _PartAnswer, proof: Proof) -> Writing:
-    """Add the sentences of a part that are shown at once: all, or the one that answers."""
-    if not answer.has_lead:
+    """Add the sentences of a part that are shown at once: all, or the first places; none below the
+    claims of a language model.
+    """
+    if answer.is_listed:
         return (yield from _cite(draft, answer, proof))
-    while not any(claim.heading == answer.heading for claim in draft.claims):
-        pick = next(answer.picks, None)
-        if pick is None:
-            break
+    if any(claim.heading == answer.heading for claim in draft.claims):
+        return draft
+    most = len(draft.claims) + extractive.SHOWN
+    while len(draft.claims) < most and (pick := next(answer.picks, None)):
         draft = yield from _cite(draft, replace(answer, picks=iter([pick])), proof)
     return draft
 
@@ -237,6 +239,7 @@ def _cite(draft: Draft, answer: _PartAnswer, proof: Proof, *, is_more: bool = Fa
                 citations=(number,),
                 is_more=is_more,
                 heading=answer.heading,
+                answer=" ".join(pick.answer.split()),
             )
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[count:]))

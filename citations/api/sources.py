@@ -19,6 +19,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.library.filters import Filter, find_source
 from citations.library.sources import SourcePage
+from citations.listening import uploads
 from citations.schemas.filters import MAX_VALUES, Reference
 from citations.schemas.outlines import GuideOut
 from citations.schemas.requests import CollectionNames
@@ -33,8 +34,9 @@ from transcripts.core.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.core.headers import located
 from transcripts.library import reading as library
 from transcripts.media import files as media
-from transcripts.models import Collection
+from transcripts.models import Collection, Job
 from transcripts.schemas import JobOut, JobProblem, StoredOut, Title
+from transcripts.tasks import send as send_job
 
 router = Router(tags=["sources"])
 
@@ -46,6 +48,7 @@ class UploadIn(FilesIn):
 
     title: Title = Field("", description="The title of a single document; empty: the file's own.")
     ocr: bool = Field(False, description="Read pages without a text layer by OCR.")
+    listen: bool = Field(False, description="Listen to recordings that have no captions.")
 
 
 class SourcesIn(PageIn):
@@ -93,7 +96,8 @@ def add_source(request: Request, body: SourceIn) -> Status[Any]:
     description="Add documents, and queue the import of captions and yt-dlp's .info.json files"
     f" beside them.\n\nThe content of a file decides what it is: documents are {NAMES}. Audio and"
     " video files play beside the transcript of captions with the same name, sent with them or"
-    " already in the library.",
+    " already in the library; with `listen`,"
+    " one that has none is listened to.",
 )
 @needs(AccessLevel.WRITE)
 def add_files(
@@ -128,13 +132,13 @@ def add_files(
     added, problems = _add_documents(
         collection, documents, about, by=request.caller.user, is_alone=is_alone
     )
-    problems += _add_media(collection, alone, is_alone=is_alone)
+    heard, refused = _add_media(collection, alone, about, by=request.caller.user, is_alone=is_alone)
+    problems += refused
     problems += [_problem(file, caption_files.no_transcript()) for file in unread]
     if job is None and added:
         request.answer["Location"] = f"/api/content/sources/{added[0].source.uuid}/"
-    return Status(
-        202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
-    )
+    outcome = {"documents": added, "job": job, "listening": heard, "problems": problems}
+    return Status(202, FilesOut.model_validate(outcome))
 
 
 @router.get(
@@ -199,18 +203,31 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
 
 
 def _add_media(
-    collection: Collection, files: Sequence[UploadedFile], *, is_alone: bool
-) -> list[JobProblem]:
-    """Store media files with their recordings; return the refused ones. Raises as below."""
+    collection: Collection,
+    files: Sequence[UploadedFile],
+    about: UploadIn,
+    *,
+    by: User | None,
+    is_alone: bool,
+) -> tuple[list[Job], list[JobProblem]]:
+    """Store media files with their recordings; return the jobs that listen to others, and the
+    refused files. Raises if the only file is refused.
+    """
+    jobs: list[Job] = []
     problems: list[JobProblem] = []
+    how: dict[str, Any] = {"listens": about.listen, "language": about.language, "tags": about.tags}
     for file in files:
         try:
-            media.add(collection, file, name=file.name or "")
+            added = uploads.add(collection, file, name=file.name or "", by=by, **how)
         except KnowledgeBaseError as error:
             if is_alone:
                 raise
             problems.append(_problem(file, error))
-    return problems
+        else:
+            if isinstance(added, Job):
+                send_job(added)
+                jobs.append(added)
+    return jobs, problems
 
 
 def _problem(file: UploadedFile, error: KnowledgeBaseError) -> JobProblem:

@@ -100,8 +100,8 @@ class Answer(LeasedWork):
     """A question and its answer.
 
     ``claims`` is an ordered list of {"label", "text", "citations": [numbers], "is_supported",
-    "heading", "is_more", "collections": [keys]}. Collections are those of the cited sources: who
-    may read them may read the claim, even after a source is deleted; null: nobody may.
+    "heading", "is_more", "answer", "collections": [keys]}. Collections are those of the cited
+    sources: who may read them may read the claim, even after a source is deleted; null: nobody may.
     """
 
     LEASE = timedelta(seconds=30)

@@ -207,6 +207,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
             is_supported=stored["is_supported"],
             is_more=stored.get("is_more", False),
             heading=stored.get("heading", ""),
+            answer=stored.get("answer", ""),
         )
         for stored in row.claims
         if evident.shows(row, stored, is_whole=is_whole)

@@ -28,6 +28,7 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _FORMS: Final = (
     re.compile(r"model(-\d+-of-\d+)?\.safetensors"),
     re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin"),
+    re.compile(r"model\.bin"),  # of CTranslate2
 )
 
 

@@ -11,7 +11,7 @@ from citations.providers.embedding import LOCAL
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 
 EMBEDDING, CHUNKING, RERANKING = "embedding", "chunking", "reranking"  # uses
-LECTURES, LANGUAGE = "live lectures", "language model"
+LECTURES, LANGUAGE, SPEECH = "live lectures", "language model", "speech"
 OLLAMA: Final = "ollama"
 SERVED: Final = "server"  # of rerankers
 
@@ -70,6 +70,9 @@ def _resolve(name: str) -> str:
     if name.casefold() in LOCAL:
         return LOCAL[name.casefold()].model
     rerankers = {"reranker": conf.reranker(), "live-reranker": conf.live_reranker()}
+    speech = conf.speech()
+    if speech and speech.provider == "local" and name.casefold() == SPEECH:
+        return speech.model
     model = rerankers.get(name.casefold(), conf.NO_RERANKER)
     if model != conf.NO_RERANKER and not conf.is_served(model):
         return model
@@ -77,8 +80,8 @@ def _resolve(name: str) -> str:
         return name
     raise InvalidInput(
         f"There is no model {name!r} to download.",
-        hint=f"Name one of {', '.join(LOCAL)}, reranker, live-reranker, or a model of the hub such "
-        f"as {LOCAL['bge-base'].model}.",
+        hint=f"Name one of {', '.join(LOCAL)}, reranker, live-reranker, speech, or a model of the "
+        f"hub such as {LOCAL['bge-base'].model}.",
     )
 
 

@@ -68,12 +68,18 @@ KNOWN: Final = {
     "BAAI/bge-base-en-v1.5": ModelFacts("mit", 439_000_000, "en"),
     "cross-encoder/ms-marco-MiniLM-L-12-v2": ModelFacts("apache-2.0", 134_000_000, "en"),
     "cross-encoder/ms-marco-TinyBERT-L-2-v2": ModelFacts("apache-2.0", 18_000_000, "en"),
+    conf.WHISPER.format("tiny"): ModelFacts("mit", 78_000_000),
+    conf.WHISPER.format("base"): ModelFacts("mit", 148_000_000),
+    conf.WHISPER.format("small"): ModelFacts("mit", 486_000_000),
+    conf.WHISPER.format("medium"): ModelFacts("mit", 1_530_000_000),
+    conf.WHISPER.format("large-v3"): ModelFacts("mit", 3_090_000_000),
 }
 DIGESTS: Final = "digests.json"  # of files, by where they are and what state they are in
 MAX_DIGESTS: Final = 100  # the newest; one file of a model has one
 _FORMS: Final = (
     ("model.safetensors", "model.safetensors.index.json"),
     ("pytorch_model.bin", "pytorch_model.bin.index.json"),
+    ("model.bin", ""),  # of CTranslate2, which runs Whisper
 )
 _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
 
@@ -105,7 +111,7 @@ def files(folder: Path) -> list[Path]:
     for whole, index in _FORMS:
         if (folder / whole).is_file():
             return [folder / whole]
-        if (folder / index).is_file():
+        if index and (folder / index).is_file():
             try:
                 named = sorted(set(json.loads((folder / index).read_text())["weight_map"].values()))
             except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

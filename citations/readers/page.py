@@ -57,6 +57,7 @@ class ReadPage:
     is_blank: bool = False
     is_lost: bool = False
     is_slide: bool = False
+    has_layers_off: bool = False  # with words, which are not read
     words: int = 0
     repaired: int = 0  # words whose wrong letters were corrected
     garbled: int = 0  # words that still have impossible letters
@@ -97,6 +98,7 @@ class Survey:
     pictures: list[int] = field(default_factory=list)
     blank: list[int] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
+    layered: list[int] = field(default_factory=list)
 
     def add(self, page: ReadPage) -> None:
         self.pages += 1
@@ -109,6 +111,8 @@ class Survey:
             self.blank.append(page.number)
         if page.is_lost:
             self.lost.append(page.number)
+        if page.has_layers_off:
+            self.layered.append(page.number)
 
     def note(self) -> str:
         """Return what the user should know about the text, "" if all is well."""
@@ -124,6 +128,9 @@ class Survey:
         if self.lost:
             pages = named_pages(self.lost, self.pages)
             notes.append(f"No text on {pages}: the program that reads the file failed there.")
+        if self.layered:
+            pages = named_pages(self.layered, self.pages)
+            notes.append(f"Layers that are switched off on {pages} have words that are not read.")
         wrong = self.repaired + self.garbled
         if wrong >= max(3, self.words / 200):
             share = max(1, round(100 * wrong / max(1, self.words)))

@@ -86,10 +86,13 @@ class ClaimOut(Shape):
     text: str
     citations: list[int]
     is_supported: bool
-    is_more: bool = Field(description="Another place of the sources, beside the first claim.")
+    is_more: bool = Field(
+        description="Another place of the sources, beside those that are shown at once."
+    )
     heading: str = Field(
         description="Of several questions the one that it answers; empty: not known, or only one."
     )
+    answer: str = Field("", description="The sentence of it that answers; empty: all of it does.")
 
 
 class AnswerPartOut(Shape):

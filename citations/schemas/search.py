@@ -246,10 +246,13 @@ class DocumentOut(Shape):
 
 
 class FilesOut(Shape):
-    """Documents, a job for the caption files, and the files that were refused."""
+    """Documents, a job for the caption files, one for each recording that is listened to, and the
+    files that were refused.
+    """
 
     documents: list[DocumentOut]
     job: JobOut | None
+    listening: list[JobOut]
     problems: list[JobProblem]
 
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from citations import formats
 from citations.answers import sections
+from citations.answers.answer import answer_spans
 from citations.answers.question.wording import separated
 from citations.answers.sureness import LECTURES, SurenessLevel, level_of
 from citations.documents.pages import continue_tables
@@ -117,6 +118,12 @@ def with_marks(text: str, marks: MarkedText) -> SafeString:
 def without_label(text: str, speaker: str) -> str:
     """Leave out the name at the beginning of a text, where the name stands beside it."""
     return text[label_length(text, speaker) :]
+
+
+@register.filter
+def with_answer(text: str, answer: str) -> SafeString:
+    """Mark the sentence that answers in a quotation."""
+    return marked(text, answer_spans(text, answer))
 
 
 @register.simple_tag

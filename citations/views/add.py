@@ -22,6 +22,7 @@ from citations.documents.storage import AddedDocument
 from citations.formats import BY_SUFFIX, PICTURES
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
+from citations.listening import recognition, uploads
 from citations.readers.ocr import engine as ocr_engine
 from citations.tasks import send as send_source
 from transcripts.adding import acquisition, storage
@@ -58,7 +59,7 @@ class AddResult:
         if self.error:
             return f"{self.name}: {translated_error(self.error)}"
         if self.job and self.job.is_finished:
-            return self.job.state_text
+            return self.job.error or self.job.state_text
         text = _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
         if self.media:
             text = _("“%(title)s” now plays with its recording.")
@@ -148,6 +149,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
         "has_ocr": ocr_engine.is_installed(),
+        "can_listen": recognition.is_available(),
     }
     if request.htmx:
         return fragment(request, "citations/_add_box.html", context)
@@ -183,7 +185,7 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
         outcomes.append(_add_text(values, by=request.user))
     others = [
         *refused,
-        *(_add_media(values["collection"], file) for file in alone),
+        *(_add_media(values, file, by=request.user) for file in alone),
         *(_add(values, file, by=request.user, alone=is_alone) for file in documents),
     ]
     if not (values["files"] or len(others) > 1 and not all(other.error for other in others)):
@@ -236,10 +238,12 @@ def _add_files(
     about |= {
         "beside": beside,
         "refused": [(other.name, other.error) for other in others if other.error],
-        "read": [other.row for other in others if not other.error],
+        "read": [other.row for other in others if not (other.error or other.job)],
     }
     result = _queue(name, partial(acquisition.request_files, values["collection"], files, **about))
-    return [result] if result.job else [result, *others]
+    if result.job:  # which tells of the others, but for those that have jobs of their own
+        return [result, *(other for other in others if other.job)]
+    return [result, *others]
 
 
 def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
@@ -268,13 +272,20 @@ def _add_text(values: dict[str, Any], *, by: User | None) -> AddResult:
     )
 
 
-def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
+def _add_media(values: dict[str, Any], file: "UploadedFile[Any]", *, by: User | None) -> AddResult:
     name = _name(file)
+    about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     try:
-        video = media.add(collection, file, name=name)
+        added = uploads.add(
+            values["collection"], file, name=name, listens=values["listen"], offers=True, **about
+        )
     except KnowledgeBaseError as error:
         return AddResult(name=name, error=error)
-    return AddResult(name=name, video=video, media=name)
+    if isinstance(added, Video):
+        return AddResult(name=name, video=added, media=name)
+    if not added.is_finished:
+        send_job(added)
+    return AddResult(name=name, job=added)
 
 
 def _add(

@@ -38,6 +38,7 @@ class ClaimContext:
     is_more: bool = False
     language: str = ""
     heading: str = ""
+    answer: str = ""
 
     @property
     def quotation(self) -> Quote | None:
@@ -100,6 +101,7 @@ def claim_context(
         is_more=claim.is_more,
         language=cited[0].origin.language if cited and is_quoted else "",
         heading=claim.heading,
+        answer=claim.answer,
     )
 
 

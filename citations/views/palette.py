@@ -48,6 +48,7 @@ PAGES: Final = (
     (_("Lectures"), "lectures", ""),
     (_("Activity"), "activity", ""),
     (_("Playlists and channels"), "activity", "#feeds"),
+    (_("Settings"), "preferences", ""),
     (_("Applications and tokens"), "tokens", ""),
     (_("Webhooks"), "webhooks", ""),
     (_("REST for programs"), "api-docs", ""),

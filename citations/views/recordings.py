@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.ingest import item_details
 from citations.library import reading_progress
+from citations.listening import recognition
 from citations.models import LectureSession, Source
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
@@ -85,6 +86,8 @@ def _recording(
         "formats": list(TranscriptFormat),
         # The newest ones that replay it, or that it was kept of.
         "lectures": lectures.only("uuid", "title", "created_at")[:LECTURES],
+        "can_listen": recognition.is_available(),
+        "listening_minutes": recognition.minutes(video.duration),
         "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
         **more,
     }

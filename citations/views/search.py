@@ -114,6 +114,7 @@ MODES: Final = (
     (SearchMode.WORDS, _("Words"), _("exactly these words")),
     (SearchMode.MEANING, _("Meaning"), _("in other words too")),
 )
+JUDGES: Final = "judges"  # the cookie of who marks hits as right or wrong
 
 
 @require_safe

@@ -51,6 +51,9 @@ def add(
     ocr: Annotated[
         bool, typer.Option("--ocr", help="Read pages of PDFs that have no text layer by OCR.")
     ] = False,
+    listen: Annotated[
+        bool, typer.Option("--listen", help="Listen to audio and video without captions.")
+    ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", "-w", help="Wait until everything is fetched and embedded.")
     ] = False,
@@ -70,6 +73,7 @@ def add(
         every_hours=every,
         title=title,
         ocr=ocr,
+        listen=listen,
         wait=wait,
     )
     with chosen_library() as library, progress(quiet=as_json) as bar:

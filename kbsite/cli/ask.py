@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from citations.answers.answer import MORE, Progress
+from citations.answers.answer import MORE, Progress, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.answers.sureness import level_of
@@ -104,7 +104,10 @@ def _print_heading(heading: str) -> None:
 def _print_claim(claim: ClaimOut) -> None:
     numbers = "".join(f" [{number}]" for number in claim.citations)
     label = Text(f"{printable(claim.label)}: " if claim.label else "", style="bold")
-    text = label + Text(printable(claim.text)) + Text(numbers, style="bold cyan")
+    said = Text(printable(claim.text))
+    for first, last in answer_spans(said.plain, printable(claim.answer)):
+        said.stylize("bold", first, last)
+    text = label + said + Text(numbers, style="bold cyan")
     if not claim.is_supported:
         text += Text(" (not supported by the sources)", style="yellow")
     out().print(text, soft_wrap=not out().is_terminal)

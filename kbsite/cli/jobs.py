@@ -15,7 +15,7 @@ from kbsite.cli.options import InCollection, Json, Limit, ListGroup, Wait, argum
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, progress, say, table
 from kbsite.library.database import open_library
 from kbsite.library.jobs import error_of, follow, place_text
-from transcripts.adding import acquisition
+from transcripts.adding import acquisition, listening
 from transcripts.core.errors import Conflict, InvalidUrl, NotFound
 from transcripts.core.scope import Scope
 from transcripts.library import activity
@@ -97,6 +97,18 @@ def retry(
         job.retry()
         celery.send(job)
     _end([job], wait=wait, as_json=as_json)
+
+
+@app.command()
+def stop(
+    number: Annotated[int, typer.Argument(metavar="N", help="The job's number.")],
+    as_json: Json = False,
+) -> None:
+    """Stop listening to a recording; what was heard is kept, and a retry goes on from there."""
+    job = activity.find_job(open_library(), number)
+    listening.stop(job)
+    job.refresh_from_db()
+    print_result(f"{job}: {job.error}", {"jobs": [JobOut.model_validate(job)]}, as_json=as_json)
 
 
 @app.command()

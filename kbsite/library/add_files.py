@@ -12,6 +12,7 @@ from django.db import transaction
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.listening import uploads
 from citations.readers import recognition
 from kbsite.library import TaskProgress
 from transcripts import conf
@@ -20,7 +21,7 @@ from transcripts.adding.storage import StoredTranscript
 from transcripts.captions.caption_errors import CaptionError
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
 from transcripts.media import files as media
-from transcripts.models import Collection, Video
+from transcripts.models import Collection, Job, Video
 from transcripts.schemas import JobProblem
 
 BATCH_SIZE = 25  # files of one transaction, because each commit waits for the disk
@@ -61,7 +62,7 @@ class SidecarMetadata(NamedTuple):
 
 
 S = TypeVar("S")
-Result = tuple[FoundFile, StoredTranscript | AddedDocument | Video | KnowledgeBaseError]
+Result = tuple[FoundFile, StoredTranscript | AddedDocument | Video | Job | KnowledgeBaseError]
 
 
 def is_file_name(name: str) -> bool:
@@ -89,10 +90,12 @@ def store(
     progress: TaskProgress,
     *,
     by_ocr: bool = False,
+    listens: bool = False,
 ) -> Iterator[Result]:
     """Store captions, documents, unread, and media beside recordings of the same names.
 
-    Documents are read ``by_ocr`` where they have no text. Yields the result for each file.
+    Documents are read ``by_ocr`` where they have no text; if it ``listens``, media without a
+    recording get a job. Yields the result for each file.
     """
     written: set[int] = set()
     captions = _tracked(gathered.captions, progress)
@@ -104,7 +107,9 @@ def store(
         about = {"name": file.name, "by_ocr": by_ocr, **metadata._asdict()}
         yield file, _stored(document_storage.add, collection, file, **about)
     for file in _tracked(gathered.media, progress):
-        yield file, _stored(media.add, collection, file, name=file.path.name)
+        how: dict[str, Any] = {"listens": listens, "language": metadata.language}
+        how |= {"name": _stored_name(file.path.name), "tags": metadata.tags}
+        yield file, _stored(uploads.add, collection, file, **how)
 
 
 def _stored(

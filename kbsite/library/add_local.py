@@ -155,7 +155,7 @@ def _add_paths(
     addition.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
     for file, result in add_files.store(
-        collection, gathered, metadata, progress, by_ocr=options.ocr
+        collection, gathered, metadata, progress, by_ocr=options.ocr, listens=options.listen
     ):
         if isinstance(result, StoredTranscript):
             addition.store(str(file.path), result)
@@ -163,6 +163,9 @@ def _add_paths(
             addition.documents.append(result)
         elif isinstance(result, Video):
             addition.media.append(result)
+        elif isinstance(result, Job):
+            celery.send(result)
+            addition.jobs.append(result)
         elif file.named:
             addition.fail(str(file.path), result)
         else:

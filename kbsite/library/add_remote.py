@@ -195,12 +195,13 @@ class _Addition(Problems):
     def _send(self, batch: Sequence[Path]) -> None:
         title = self.options.title
         try:
-            reply = self.server.send_files(batch, **self.about, title=title, ocr=self.options.ocr)
+            how = {"ocr": self.options.ocr, "listen": self.options.listen}
+            reply = self.server.send_files(batch, **self.about, title=title, **how)
         except InvalidInput as error:
             self.fail_file(batch[0], error)
             return
         self.documents += reply.documents
-        self.jobs += [reply.job] if reply.job else []
+        self.jobs += [*([reply.job] if reply.job else []), *reply.listening]
         for problem in reply.problems:
             refusal = rebuilt(problem.code, problem.message, problem.hint)
             self.fail_file(problem.name, refusal)

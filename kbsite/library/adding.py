@@ -28,6 +28,7 @@ class AddOptions:
     every_hours: int | None = None
     title: str = ""
     ocr: bool = False
+    listen: bool = False
     wait: bool = False
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from citations.answers.answer import ClaimEvent, Event, Progress, Quote
+from citations.answers.answer import ClaimEvent, Event, Progress, Quote, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.answers.sureness import level_of
@@ -163,7 +163,10 @@ def _line(_: int, row: Any) -> str:
             marks = "".join(f" [{number}]" for number in row.citations)
             label = f"{row.label}: " if row.label else "More: " if row.is_more else ""
             doubt = "" if row.is_supported else " (not supported by the sources)"
-            return f"{label}{row.text}{marks}{doubt}"
+            text = row.text
+            for first, last in answer_spans(text, row.answer):
+                text = f"{text[:first]}**{text[first:last]}**{text[last:]}"
+            return f"{label}{text}{marks}{doubt}"
         case QuotationOut():
             quoted = f"[{row.number}] “{row.quote}” – {titled(row)} ({row.link})"
             return f"{quoted} citationId={row.id} sourceId={row.source_id}"

@@ -247,6 +247,32 @@ LIVE_RERANKER = option(
     "none: off.",
 )
 
+# Speech
+
+SPEECH_PROVIDER = option(
+    "SPEECH_PROVIDER",
+    "local",
+    "Who recognises the speech of recordings without captions: `local`, Whisper on this machine if "
+    "it is installed and its model is here; `openai`, a server that speaks OpenAI's API for it; or "
+    "none.",
+    among=("local", "openai", "none"),
+)
+SPEECH_MODEL = option(
+    "SPEECH_MODEL",
+    "",
+    "Its model: locally tiny, base, small, medium or large-v3, a name on the hub, or a folder; "
+    "empty: base, at a server whisper-1.",
+)
+SPEECH_BASE_URL = option(
+    "SPEECH_BASE_URL", "", "Address of that server; empty: that of OPENAI_BASE_URL."
+)
+SPEECH_API_KEY = option(
+    "SPEECH_API_KEY",
+    "",
+    "Key of that server; empty: OPENAI_API_KEY at OPENAI_BASE_URL.",
+    secret=True,
+)
+
 # YouTube
 
 TRANSCRIPT_LANGUAGES = option(

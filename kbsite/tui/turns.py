@@ -7,7 +7,7 @@ from string import ascii_lowercase
 
 from textual.content import Content
 
-from citations.answers.answer import MORE, Progress
+from citations.answers.answer import MORE, Progress, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
 from citations.answers.sureness import level_of
@@ -190,7 +190,10 @@ def _claim(
     claim: ClaimOut, quotes: Sequence[QuoteInContext], chosen: QuoteInContext | None
 ) -> Content:
     prefix = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
-    text = prefix + Content(printable(claim.text))
+    said = Content(printable(claim.text))
+    for first, last in answer_spans(said.plain, printable(claim.answer)):
+        said = said.stylize("bold", first, last)
+    text = prefix + said
     if not claim.is_supported:
         text += Content.styled(" (not supported by the sources)", "$warning")
     for number in claim.citations:

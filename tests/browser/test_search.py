@@ -207,7 +207,10 @@ def test_a_search_by_keyboard_alone(visit: Visits) -> None:
 
 
 def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Visits) -> None:
-    page = visit().go("/search/?q=pooling")
+    page = visit().go("/settings/")
+    page.get_by_label("Offer to mark each hit").check()
+    page.get_by_role("button", name="Save").click()
+    page.goto("/search/?q=pooling")
     final(page)
     # Else this announcement may come after that of the mark.
     expect(page.locator("#announcer")).to_have_text(re.compile("In their final order"))

@@ -52,7 +52,7 @@ OWNERS: dict[type[models.Model], tuple[str, ...]] = {
 }
 # Rows that are read through a row above, an owner or a collection that was looked up.
 PARTS = {
-    *("FeedEntry", "Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
+    *("FeedEntry", "Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile", "HeardPart"),
     *("MediaFile", "MediaPart"),
     *(
         "Chunk",

@@ -364,7 +364,7 @@ def test_ten_thousand_videos_are_deleted_after_confirmation(
 def test_the_deletion_of_a_collection_is_counted(
     browser: Client, collection: Collection, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(46):
         page = browser.get(
             reverse("admin:transcripts_collection_delete", args=[collection.pk])
         ).content.decode()

@@ -300,6 +300,7 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
     Job.Kind.FEED: _run_feed,
     Job.Kind.FILES: file_import.run,
     Job.Kind.PAGE: lambda job: import_string(settings.WEB_PAGE_RUNNER)(job),
+    Job.Kind.LISTEN: lambda job: import_string(settings.SPEECH_RUNNER)(job),
 }
 
 

@@ -18,7 +18,7 @@ from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, Record
 from transcripts.core.errors import KnowledgeBaseError
 from transcripts.core.translation import translated
 from transcripts.forms import LanguageField
-from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
+from transcripts.models import Collection, HeardPart, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
 
 
@@ -148,6 +148,17 @@ class JobFileAdmin(Bytes):
     list_filter = ("job__state",)
     list_select_related = ("job",)
     search_fields = ("name",)
+
+
+@admin.register(HeardPart)
+class HeardPartAdmin(RecordAdmin):
+    list_display = ("__str__", "language", "made_by", "seconds")
+    list_filter = ("made_by",)
+    search_fields = ("job__target",)
+    exclude: ClassVar[Any] = ("cues", "word_times")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer("cues", "word_times")
 
 
 @admin.register(YouTubeGate)

@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import conf
-from transcripts.adding import acquisition, storage
+from transcripts.adding import acquisition, listening, storage
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
@@ -118,6 +118,18 @@ def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     job = activity.find_job(request.access, job_id)
     request.access.require_write(job.collection_id)
     return queued(request, acquisition.retry(job))
+
+
+@router.post(
+    "jobs/{job_id}/stop", response=responses({200: JobOut}, 404, 409), summary="Stop listening"
+)
+@needs(AccessLevel.WRITE)
+def stop_job(request: Request, job_id: shapes.JobId) -> Job:
+    """Stop listening to a recording; what was heard is kept, and a retry goes on from there."""
+    job = activity.find_job(request.access, job_id)
+    request.access.require_write(job.collection_id)
+    listening.stop(job)
+    return activity.find_job(request.access, job_id)
 
 
 @router.post(

@@ -19,7 +19,13 @@ from transcripts.captions.caption_errors import (
     UnsureEncoding,
 )
 from transcripts.captions.encoding import decode, is_marked_or_utf16
-from transcripts.captions.formats import CaptionKind, are_times_dense, sniff, split_name
+from transcripts.captions.formats import (
+    CaptionKind,
+    are_times_dense,
+    sniff,
+    split_name,
+    split_video_id,
+)
 from transcripts.captions.json_files import read_json
 from transcripts.captions.json_rows import read_table
 from transcripts.captions.pasted_text import read_panel, read_plain
@@ -40,6 +46,7 @@ __all__ = [
     "parse",
     "parse_text",
     "split_name",
+    "split_video_id",
     "to_json",
     "to_srt",
     "to_txt",
@@ -151,17 +158,27 @@ def from_json(
             int(start),
             int(end),
             str(text),
-            tuple(Word(int(moment), str(word)) for moment, word in words or ()),
+            tuple(Word(int(at), str(word), bool(rest)) for at, word, *rest in words or ()),
         )
         for (start, end, text), words in zip(rows, word_times or repeat((), len(rows)), strict=True)
     )
 
 
 def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
-    """Return each cue's words as ``[start, text]`` (ms) or None; [] if no cue has word times."""
+    """Return each cue's words as ``[start, text]`` (ms) or None; [] if no cue has word times. An
+    unsure word has a third item.
+    """
     if not any(cue.words for cue in cues):
         return []
-    return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
+    return [
+        [
+            [word.start, word.text, 1] if word.is_unsure else [word.start, word.text]
+            for word in words
+        ]
+        if (words := cue.words)
+        else None
+        for cue in cues
+    ]
 
 
 def to_vtt(cues: Sequence[Cue], *, note: str = "") -> str:

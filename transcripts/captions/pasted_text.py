@@ -95,8 +95,7 @@ def read_panel(text: str) -> Captions:
     before = [line for line in before if line and not _LYRICS.fullmatch(line)]
     for row in rows:
         _drop_read_out_time(row)
-    _find_names(before, rows)
-    further: list[str] = []
+    further = _find_names(before, rows)
     if _has_one_line_a_row(rows):
         for row in rows:
             row.lines, rest = _written(row.lines)[:1], _written(row.lines)[1:]
@@ -163,24 +162,30 @@ def _moment(match: re.Match[str], side: str) -> int | None:
     return milliseconds(written) if written else None
 
 
-def _find_names(before: list[str], rows: Sequence[_Row]) -> None:
-    """Take the names that stand in a line of their own above the times, or below them."""
+def _find_names(before: list[str], rows: Sequence[_Row]) -> list[str]:
+    """Take the names that stand in a line of their own above the times, or below them. Return those
+    above that come once each: they may as well be headings, and nobody says them.
+    """
     if any(row.name or row.is_inline for row in rows):
-        return
+        return []
     above = [before, *(row.lines for row in rows[:-1])]
     last = [said[-1] if said else "" for said in map(_written, above)]
-    if are_names(last, of=len(rows)) and all(len(_written(row.lines)) > 1 for row in rows[:-1]):
+    if all(len(_written(row.lines)) > 1 for row in rows[:-1]) and (
+        (are_speakers := are_names(last, of=len(rows))) or all(map(is_name, last))
+    ):
+        names = list(filter(is_name, last))
         for row, lines_, name in zip(rows, above, last, strict=True):
             if is_name(name):
-                row.name = name_of(name)
+                row.name = name_of(name) if are_speakers else ""
                 del lines_[len(lines_) - 1 - lines_[::-1].index(name) :]
-        return
+        return [] if are_speakers else names
     first = [said[0] if len(said) > 1 else "" for said in (_written(row.lines) for row in rows)]
     if are_names(first, of=len(rows)):
         for row, name in zip(rows, first, strict=True):
             if is_name(name):
                 row.name = name_of(name)
                 row.lines.remove(name)
+    return []
 
 
 def _written(lines_: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import pysubs2
+from pysubs2.formats.substation import parse_tags
 
 from transcripts.captions.builder import Captions, settle
 from transcripts.captions.caption_errors import CaptionError, CaptionWarning, UnsureFrameRate
@@ -60,12 +61,20 @@ def read_subtitles(text: str) -> Captions:
         CueDraft(
             event.start,
             None if kind in _STARTS_ONLY else event.end,
-            voices.labelled(name_of(event.name) if event.name else "", plain(event.plaintext)),
+            voices.labelled(name_of(event.name) if event.name else "", text),
         )
-        for event in file.get_text_events()
+        for event in file
+        if not event.is_comment and (text := _words(event))
     ]
     title = label(file.info.get("Title", "")) if kind == "ass" else ""
     return settle(drafts, format=kind, warnings=warnings, title=title)
+
+
+def _words(event: pysubs2.SSAEvent) -> str:
+    """Return what an event says, "" for one that only draws."""
+    if event.is_drawing:  # words may stand before it, and after
+        event.text = "".join(part for part, style in parse_tags(event.text) if not style.drawing)
+    return plain(event.plaintext)
 
 
 def _in_usual_order(written: list[str]) -> Iterator[str]:

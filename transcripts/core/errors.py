@@ -216,12 +216,12 @@ class MediaTooLarge(TooLarge):
 
 
 class MediaWithoutCaptions(InvalidInput):
-    """The audio or video file has no captions, and Cuebase does not recognise speech."""
+    """The audio or video file has no captions, and nobody asked to listen to it."""
 
     code = "media_without_captions"
     default_hint = (
-        "Make captions with a speech recogniser, such as Whisper, and add both at once under one"
-        " name, such as talk.mp3 and talk.vtt."
+        "Have it listened to, as `kb add --listen` does, or add it with captions of the same name,"
+        " such as talk.mp3 and talk.vtt."
     )
 
 

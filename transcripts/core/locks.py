@@ -33,6 +33,7 @@ class Lock(IntEnum):
     VERSION = 0x43555645  # hash of an address: one change that names a version at a time
     DELIVERY = 0x43555748  # delivery id: one process sends the message to a webhook
     DELETION = 0x4355444C  # deletion id: one process carries it out
+    LISTENING = 0x43554C49  # one process listens to a recording
     SCHEDULE = 0x43555343  # one worker sends the recurring tasks
 
 

@@ -62,7 +62,7 @@ def recording_name(name: str) -> str:
     """Return what a file and the captions of the same recording have in common in their names,
     whatever their case: cameras write .MP4, and recognisers talk.MP4.vtt.
     """
-    return _base(name).casefold()
+    return key_of(name).casefold()
 
 
 def beside(names: Iterable[str], media: Iterable[File]) -> tuple[list[File], list[File]]:
@@ -80,7 +80,7 @@ def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
 
     Raises ``MediaWithoutCaptions`` if there is none, and what ``replace`` raises.
     """
-    base = _base(name)
+    base = key_of(name)
     similar = Video.objects.filter(
         Q(key__iexact=base) | Q(key__istartswith=f"{base}."), collection=collection, deletion=None
     )
@@ -98,11 +98,11 @@ def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
 
 def _difference(name: str, key: str) -> int:
     """Rate how a file is named beside a recording: 0 as it is, 1 but for its endings, 2 alike."""
-    return [clean_key(_last(name)), _base(name), key].index(key)
+    return [clean_key(_last(name)), key_of(name), key].index(key)
 
 
-def _base(name: str) -> str:
-    """Return a file's name without endings and language."""
+def key_of(name: str) -> str:
+    """Return the id of a recording whose file has this name, without endings and language."""
     last = _last(name)
     stem = captions.split_name(f"{PurePath(last).stem or last}.vtt")[0]
     return clean_key(_ENDING.sub("", stem) or stem)
@@ -144,10 +144,15 @@ def hand_over(job: Job, captions_name: str, video: Video) -> str:
     media = min(own, key=lambda media: _difference(media.name, clean_key(key)), default=None)
     if media is None:
         return ""
+    give(media, video)
+    return media.name
+
+
+def give(media: MediaFile, video: Video) -> None:
+    """Make a file that a job kept the one that plays beside a recording."""
     MediaFile.objects.filter(video=video).delete()
     media.video, media.job = video, None
     media.save(update_fields=["video", "job"])
-    return media.name
 
 
 def drop(job: Job) -> None:

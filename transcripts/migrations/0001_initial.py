@@ -175,13 +175,15 @@ class Migration(migrations.Migration):
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('video', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='transcripts', to='transcripts.video', verbose_name='recording')),
                     ('language', models.CharField(blank=True, max_length=35)),
-                    ('origin', models.CharField(choices=[('manual', 'manual'), ('upload', 'upload'), ('auto', 'automatic'), ('translated', 'machine-translated')], max_length=12)),
+                    ('origin', models.CharField(choices=[('manual', 'manual'), ('upload', 'upload'), ('auto', 'automatic'), ('heard', 'heard'), ('translated', 'machine-translated')], max_length=12)),
                     ('cues', models.JSONField(help_text='[[start, end, text], …]')),
                     ('word_times', models.JSONField(blank=True, help_text='Per cue null or [[start, word], …].', null=True)),
                     ('digest', models.CharField(help_text='SHA-256 of the cues.', max_length=64)),
                     ('original_digest', models.CharField(blank=True, help_text='SHA-256 of the cues as they were read; empty if they are stored like that.', max_length=64)),
                     ('has_added_stops', models.BooleanField(default=False, help_text='Full stops were added to captions with few or none.')),
                     ('speaker_names', models.JSONField(blank=True, default=dict, help_text='{name in the captions: name that a person gave}')),
+                    ('made_by', models.CharField(blank=True, help_text='The model that recognised the speech.', max_length=120)),
+                    ('made_at', models.DateTimeField(blank=True, help_text='When it did.', null=True)),
                     ('cue_count', models.PositiveIntegerField()),
                     ('characters', models.PositiveIntegerField()),
                     ('duration', models.PositiveIntegerField(verbose_name='duration (ms)')),
@@ -191,7 +193,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('video', 'language', 'origin'),
                     'indexes': [models.Index(django.db.models.functions.comparison.Coalesce(django.db.models.functions.comparison.NullIf('original_digest', models.Value('')), 'digest'), name='transcript_read_digest')],
-                    'constraints': [models.UniqueConstraint(fields=('video', 'language', 'origin'), name='transcript_once'), models.CheckConstraint(condition=models.Q(('origin__in', ['manual', 'upload', 'auto', 'translated'])), name='transcript_origin')],
+                    'constraints': [models.UniqueConstraint(fields=('video', 'language', 'origin'), name='transcript_once'), models.CheckConstraint(condition=models.Q(('origin__in', ['manual', 'upload', 'auto', 'heard', 'translated'])), name='transcript_origin')],
                 },
             ),
             migrations.CreateModel(
@@ -232,7 +234,7 @@ class Migration(migrations.Migration):
                     ('run_after', models.DateTimeField(blank=True, null=True)),
                     ('sent_at', models.DateTimeField(blank=True, null=True)),
                     ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='transcripts.collection')),
-                    ('kind', models.CharField(choices=[('video', 'fetch a video'), ('feed', 'read a playlist or channel'), ('files', 'import files'), ('page', 'fetch a web page')], max_length=10)),
+                    ('kind', models.CharField(choices=[('video', 'fetch a video'), ('feed', 'read a playlist or channel'), ('files', 'import files'), ('page', 'fetch a web page'), ('listen', 'listen to a recording')], max_length=10)),
                     ('target', models.CharField(help_text='The id of the video, playlist or channel, an address, or a name for the files.', max_length=2048)),
                     ('language', models.CharField(blank=True, max_length=35)),
                     ('translated', models.BooleanField(default=False, help_text='Take a machine translation where the language has no captions.')),
@@ -243,7 +245,7 @@ class Migration(migrations.Migration):
                     ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('done', 'done'), ('failed', 'failed')], default='queued', max_length=10)),
                     ('step', models.CharField(blank=True, max_length=60)),
                     ('priority', models.SmallIntegerField(default=0, help_text='Higher goes first.')),
-                    ('problems', models.JSONField(blank=True, default=list, help_text='Parts that failed while the others succeeded.')),
+                    ('problems', models.JSONField(blank=True, default=list, help_text='Parts that failed.')),
                     ('read', models.JSONField(blank=True, default=list, help_text='What became of files: item, joined, sound or video.')),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
                     ('started_at', models.DateTimeField(blank=True, null=True)),
@@ -253,7 +255,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('-pk',),
                     'indexes': [models.Index(condition=models.Q(('state', 'queued')), fields=['-priority', 'id'], name='job_queue'), models.Index(fields=['collection', 'created_by', 'kind', 'priority', 'started_at'], name='job_lane')],
-                    'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='job_state'), models.CheckConstraint(condition=models.Q(('kind__in', ['video', 'feed', 'files', 'page'])), name='job_kind'), models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running']), models.Q(('kind', 'files'), _negated=True)), fields=('collection', 'kind', 'target', 'language', 'translated'), name='job_unfinished_once')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='job_state'), models.CheckConstraint(condition=models.Q(('kind__in', ['video', 'feed', 'files', 'page', 'listen'])), name='job_kind'), models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'running']), models.Q(('kind__in', ['files', 'listen']), _negated=True)), fields=('collection', 'kind', 'target', 'language', 'translated'), name='job_unfinished_once')],
                 },
             ),
             migrations.CreateModel(
@@ -294,6 +296,24 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ('media_id', 'ordinal'),
                     'constraints': [models.UniqueConstraint(fields=('media', 'ordinal'), name='media_part_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='HeardPart',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('start', models.PositiveIntegerField(verbose_name='start (ms)')),
+                    ('end', models.PositiveIntegerField(verbose_name='end (ms)')),
+                    ('language', models.CharField(blank=True, max_length=35)),
+                    ('made_by', models.CharField(help_text='The model that recognised the speech.', max_length=120)),
+                    ('seconds', models.FloatField(help_text='How long that took.')),
+                    ('cues', models.JSONField(help_text='[[start, end, text], …]')),
+                    ('word_times', models.JSONField(help_text='Per cue null or [[start, word], …].')),
+                    ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='heard_parts', to='transcripts.job')),
+                ],
+                options={
+                    'ordering': ('job_id', 'start'),
+                    'constraints': [models.UniqueConstraint(fields=('job', 'start'), name='heard_part_once'), models.CheckConstraint(condition=models.Q(('end__gte', models.F('start'))), name='heard_part_times')],
                 },
             ),
             migrations.CreateModel(

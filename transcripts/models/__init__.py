@@ -13,6 +13,7 @@ from transcripts.models.collections import (
     VisibleQuerySet,
     readable,
 )
+from transcripts.models.heard_parts import HeardPart
 from transcripts.models.jobs import Job, JobFile, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,

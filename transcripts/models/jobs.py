@@ -35,6 +35,7 @@ MAX_READ = 200  # files whose way a job keeps
 # Codes of problems of parts that succeeded.
 WARNINGS = (*CODES, MediaWithoutCaptions.code)
 _OTHERS: Final = " && ".join(f'@.code != "{code}"' for code in WARNINGS)
+_DONE: Final = {"video": _("captions fetched"), "page": _("page fetched"), "listen": _("heard")}
 # A job that is done, but for parts that failed; as ``Job.is_partial`` says it.
 IS_PARTIAL: Final = Q(state="done") & Q(
     Func(
@@ -135,6 +136,7 @@ class Job(QueuedWork):
         FEED = "feed", _("read a playlist or channel")
         FILES = "files", _("import files")
         PAGE = "page", _("fetch a web page")
+        LISTEN = "listen", _("listen to a recording")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -165,9 +167,7 @@ class Job(QueuedWork):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     step = models.CharField(max_length=60, blank=True)
     priority = models.SmallIntegerField(default=0, help_text="Higher goes first.")
-    problems = models.JSONField(
-        default=list, blank=True, help_text="Parts that failed while the others succeeded."
-    )
+    problems = models.JSONField(default=list, blank=True, help_text="Parts that failed.")
     read = models.JSONField(
         default=list, blank=True, help_text="What became of files: item, joined, sound or video."
     )
@@ -187,11 +187,11 @@ class Job(QueuedWork):
                 condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state"
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["video", "feed", "files", "page"]), name="job_kind"
+                condition=Q(kind__in=["video", "feed", "files", "page", "listen"]), name="job_kind"
             ),
             models.UniqueConstraint(
                 fields=("collection", "kind", "target", "language", "translated"),
-                condition=Q(state__in=["queued", "running"]) & ~Q(kind="files"),
+                condition=Q(state__in=["queued", "running"]) & ~Q(kind__in=["files", "listen"]),
                 name="job_unfinished_once",
             ),
         )
@@ -353,8 +353,8 @@ class Job(QueuedWork):
 
 def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     """Return the state of a job in words: of one that is done, what it did with ``done`` parts."""
-    if state == Job.State.DONE and kind in (Job.Kind.VIDEO, Job.Kind.PAGE):
-        return gettext("page fetched") if kind == Job.Kind.PAGE else gettext("captions fetched")
+    if state == Job.State.DONE and kind in _DONE:
+        return str(_DONE[kind])
     if state != Job.State.DONE or not done:
         return str(Job.State(state).label)
     if kind == Job.Kind.FEED:

@@ -132,6 +132,7 @@ class CaptionOrigin(models.TextChoices):
     MANUAL = "manual", _("manual")
     UPLOAD = "upload", _("upload")
     AUTO = "auto", _("automatic")
+    HEARD = "heard", _("heard")
     TRANSLATED = "translated", _("machine-translated")
 
 
@@ -183,6 +184,10 @@ class Transcript(models.Model):
     speaker_names = models.JSONField(
         default=dict, blank=True, help_text="{name in the captions: name that a person gave}"
     )
+    made_by = models.CharField(
+        max_length=120, blank=True, help_text="The model that recognised the speech."
+    )
+    made_at = models.DateTimeField(null=True, blank=True, help_text="When it did.")
     cue_count = models.PositiveIntegerField()
     characters = models.PositiveIntegerField()
     duration = models.PositiveIntegerField("duration (ms)")

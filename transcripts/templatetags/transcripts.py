@@ -15,6 +15,7 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
+from transcripts.adding import listening
 from transcripts.core.languages import name_of
 from transcripts.core.translation import translated
 from transcripts.text.timecodes import clock, spoken_length
@@ -24,6 +25,7 @@ register.filter(clock)
 register.filter(spoken_length)
 register.filter(translated)
 register.filter("language_name", name_of)
+register.simple_tag(listening.seconds_left, name="listening_left")
 _CODE = re.compile(r"`([^`]+)`")
 
 

@@ -16,10 +16,11 @@ _LABEL: Final = r"(?P<before>^|[.!?…\"”)\]]\s+|>>\s*)(?P<name>{names})(?=:(?
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A spoken word and the time at which it starts."""
+    """A spoken word and the time at which it starts; who heard one may be unsure of it."""
 
     start: int
     text: str
+    is_unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from transcripts.adding import acquisition, feed_entries
+from transcripts.adding import acquisition, feed_entries, listening
 from transcripts.core.announcements import JOBS
 from transcripts.core.errors import Forbidden
 from transcripts.core.scope import Scope
@@ -57,6 +57,16 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
     return redirect_with_message(
         request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity"
     )
+
+
+@require_POST
+def stop(request: PageRequest, pk: int) -> HttpResponse:
+    """Stop listening to a recording."""
+    job = activity.find_job(request.access, pk)
+    request.access.require_write(job.collection_id)
+    listening.stop(job)
+    message = _("Listening to “%(title)s” is stopped; what was heard is kept.")
+    return redirect_with_message(request, message % {"title": job.target}, "activity")
 
 
 @require_POST

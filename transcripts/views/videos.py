@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
-from transcripts.adding import acquisition
+from transcripts.adding import acquisition, listening
 from transcripts.core.errors import InvalidInput, NotFound
 from transcripts.core.locks import release_connection
 from transcripts.core.views.requests import PageRequest, back, fragment, redirect_with_message
@@ -88,6 +88,20 @@ def fetch(request: PageRequest, pk: int) -> HttpResponse:
     return redirect_with_message(
         request, _("“%(title)s” is queued.") % {"title": video}, "activity"
     )
+
+
+@require_POST
+def listen(request: PageRequest, pk: int) -> HttpResponse:
+    """Listen to a recording whose file plays: its captions stay beside those that are made."""
+    video = _changeable(request, pk)
+    language = require_valid(FetchForm(request.POST))["language"]
+    job = listening.request_again(video, language=language, by=request.user)
+    send(job)
+    if request.htmx:
+        context = {"job": job, "may_write": True}
+        return fragment(request, "transcripts/_job_live.html", context)
+    message = _("“%(title)s” is queued.") % {"title": video}
+    return redirect_with_message(request, message, "activity")
 
 
 def _changeable(request: PageRequest, pk: int) -> Video:

@@ -22,7 +22,7 @@ Rows: TypeAlias = Callable[[Evidence], Iterable[TableRow]]
 MIN_WORDS: Final = 4  # of a sentence that may be cited by itself
 MAX_SENTENCE: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
-MAX_LEADING: Final = 2  # sentences before one that are added to it
+MAX_ADDED: Final = 2  # sentences that are added to one, before it or after it
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
 
@@ -33,6 +33,7 @@ class Pick:
 
     ``meaning`` is its cosine with the question. A row of a table has the table's ``header``.
     ``is_definition``: it says what the question's term means, so that nothing need precede it.
+    ``answer`` is the sentence that answers among several; empty: there is no other.
     """
 
     evidence: Evidence
@@ -42,6 +43,7 @@ class Pick:
     meaning: float | None = None
     header: tuple[str, ...] = ()
     is_definition: bool = False
+    answer: str = ""
 
     @property
     def said(self) -> str:
@@ -198,7 +200,8 @@ def _extended(
         return not is_known and not is_repeated(text[slice(*span)], earlier_quotes)
 
     around, grammar = list(_sentences(text)), function_words(pick.evidence.origin.language)
-    for span in [span for span in reversed(around) if span[1] <= first][:MAX_LEADING]:
+    added = 0
+    for span in [span for span in reversed(around) if span[1] <= first][:MAX_ADDED]:
         if (
             pick.is_definition
             or not points_back(text[first:last], grammar)
@@ -207,14 +210,17 @@ def _extended(
             or not is_new(span)
         ):
             break
-        first = span[0]
+        first, added = span[0], added + 1
     is_spoken = pick.evidence.locator.start is not None
     end, before = last, text[first:last]
+    announces = before.endswith(":")  # a list, which is not cut
     for span in (span for span in around if span[0] >= last):
         following = text[slice(*span)]
+        added += not asks(following)
         most = MAX_SENTENCE if end > last else MAX_EXCERPT  # after a question, its answer
         if (
-            span[1] - first > most
+            (added > MAX_ADDED and not announces)
+            or span[1] - first > most
             or not _is_beside(text, end, span[0])
             or not is_new(span)
             # Somebody else goes on.
@@ -223,7 +229,9 @@ def _extended(
             break
         end, before = span[1], following
         last = last if asks(following) else end  # a question comes with its answer
-    return replace(pick, span=(offset + first, offset + last), text=text[first:last])
+    whole = text[first:last]
+    answer = pick.text if pick.text != whole else ""
+    return replace(pick, span=(offset + first, offset + last), text=whole, answer=answer)
 
 
 def _stretch(pick: Pick) -> tuple[int, str]:

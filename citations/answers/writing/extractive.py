@@ -27,11 +27,12 @@ from citations.text.sentences import ends_with_stop, is_punctuated
 from citations.text.statements import is_aside, points_back
 from citations.text.words import function_words
 
-MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
+MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first ``SHOWN`` are folded
+SHOWN: Final = 3
 MAX_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
-MAX_OF_PART: Final = 3  # excerpts that answer one of several questions
 WORTH: Final = 0.4  # of the best sentence's score, that another one needs
-ELSEWHERE_WORTH: Final = 0.2  # the same for the best sentence of another passage, to be folded
+ELSEWHERE_WORTH: Final = 0.2  # the same for the best sentence of another passage
+RESTATING: Final = 0.5  # factor on the score of a sentence that only has the question's words
 FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quoted before needs
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
@@ -111,9 +112,8 @@ def extract(
             picks = _overview(part, new, earlier, passages)
         else:
             is_listed = bool(earlier_quotes) or asks_for_more or asks_for_list(part.text)
-            most = MAX_OF_PART if len(parts) > 1 else MAX_LISTED if is_listed else MAX_EXCERPTS
-            is_folded = not is_listed and len(parts) == 1
-            picks = _answer(new, earlier, most=most, is_folded=is_folded)
+            most = MAX_LISTED if is_listed else SHOWN if len(parts) > 1 else MAX_EXCERPTS
+            picks = _answer(subject, new, earlier, most=most, is_listed=is_listed)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
             picks = extended(picks, earlier=earlier, earlier_quotes=earlier_quotes, read=read)
         extracts.append(
@@ -139,29 +139,31 @@ def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pi
 
 
 def _answer(
-    picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int, is_folded: bool
+    question: str, picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int, is_listed: bool
 ) -> list[Pick]:
     """Choose the best sentences, best first.
 
-    Where they are folded, the best one of each passage comes before a second one of any: whoever
-    unfolds them looks for another place.
+    Unless several things are asked for, one of each passage comes before a second one of any: who
+    reads on looks for another place. It is not the question again, where the passage has another.
     """
     ranked = sorted(picks, key=lambda pick: -pick.score)
     worthy = [pick for pick in ranked if len(pick.text.split()) >= MIN_WORDS]
-    rounds = [(1, ELSEWHERE_WORTH), (most, WORTH)] if is_folded else [(most, WORTH)]
+    question_stems = set(stems(question))
+    passages: dict[int, list[Pick]] = {}  # in the order of their best sentences
+    for pick in worthy:
+        passages.setdefault(pick.evidence.number, []).append(pick)
+
+    def fitness(pick: Pick) -> float:
+        return pick.score * (RESTATING if question_stems.issuperset(stems(pick.said)) else 1)
+
+    places = [] if is_listed else [max(passage, key=fitness) for passage in passages.values()]
     chosen: list[Pick] = []
-    for times, share in rounds:
-        for pick in worthy:
-            least = share * chosen[0].score if chosen else pick.score
-            count = sum(other.evidence.number == pick.evidence.number for other in chosen)
-            if (
-                len(chosen) < most
-                and pick.score >= least
-                and count < times
-                and _is_new(pick, (*earlier, *chosen))
-            ):
+    for candidates, share in ((places, ELSEWHERE_WORTH), (worthy, WORTH)):
+        for pick in candidates:
+            is_worthy = pick.score >= share * worthy[0].score
+            if len(chosen) < most and is_worthy and _is_new(pick, (*earlier, *chosen)):
                 chosen.append(pick)
-    return sorted(chosen, key=lambda pick: -pick.score)
+    return chosen
 
 
 def _is_new(pick: Pick, others: Iterable[Pick]) -> bool:

@@ -36,8 +36,7 @@ def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     most = _MAX_MARKUP * most_pages * MAX_PAGE
     source, note = plain_text.load(path, most=most, declared=declared)
     facts, pieces = parse_markup(source, kind="html")
-    facts["note"] = f"{facts.get('note', '')} {note}".strip()
-    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+    return paginate(pieces, most_pages=most_pages, first=first, **_also_told(facts, note))
 
 
 def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
@@ -47,7 +46,11 @@ def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocumen
         facts, pieces = parse_markup(source, kind="markdown")
     except MarkupTooComplex:
         facts, pieces = {}, plain_text.split_paragraphs(source)
-    return paginate(pieces, most_pages=most_pages, first=first, note=note, **facts)
+    return paginate(pieces, most_pages=most_pages, first=first, **_also_told(facts, note))
+
+
+def _also_told(facts: dict[str, str], note: str) -> dict[str, str]:
+    return facts | {"note": f"{facts.get('note', '')} {note}".strip()}
 
 
 def parse_markup(

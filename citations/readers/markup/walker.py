@@ -1,12 +1,14 @@
 """Walks HTML: its headings, paragraphs, lists, tables and code as pieces, without navigation."""
 
 import html
-from collections.abc import Container, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from citations.readers import omissions
 from citations.readers.markup import formulas, raised
 
 Piece = tuple[int, str, str]  # level (1–6 of a heading, else 0), text, HTML
@@ -25,17 +27,21 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAX_INDENT = 9
-_INLINE_NAMES = "b cite code del em i kbd q s strong"
+_HIDING = ("display:none", "visibility:hidden")
+_STRUCK = frozenset(("del", "s", "strike"))
+_LEAST_HIDDEN = 20  # characters; fewer are the name of an icon or of a button
+_INLINE_NAMES = "b cite code em i kbd q strong"
 _INLINE = frozenset(_INLINE_NAMES.split())
 _MAX_INLINE = 8  # elements within one another
 _MAX_MARKUP = 6  # characters of HTML per character of text; more is not kept
 _MAX_PIECE = 2_400  # characters of a list or table, after which its rest is another piece
 
 
-def pieces_of(html: str) -> Iterator[Piece]:
-    """Yield the pieces of HTML without a head."""
-    if body := LexborHTMLParser(html).body:
-        yield from Walker().pieces(body)
+def pieces_of(segments: Iterable[str], omitted: Counter[str]) -> Iterator[Piece]:
+    """Yield the pieces of HTML without heads; count in ``omitted`` what they leave out."""
+    for segment in segments:
+        if body := LexborHTMLParser(segment).body:
+            yield from Walker(omitted=omitted).pieces(body)
 
 
 @dataclass(slots=True)
@@ -56,14 +62,14 @@ class Walker:
     verbatim: int = 0
     quotes: int = 0
     inline: int = 0
-    incomplete: int = 0  # formulas of which some parts are words alone
+    omitted: Counter[str] = field(default_factory=Counter)
     scripts: list[tuple[int, int, bool]] = field(default_factory=list)  # where they begin in parts
     marker: str = ""
     targets: Container[str] = ()  # ids of elements that are looked out for
     reached: list[str] = field(default_factory=list)  # of these, since it was last emptied
 
     def pieces(self, root: LexborNode) -> Iterator[Piece]:
-        for node, enters in nodes(root):
+        for node, enters in nodes(root, self.omitted):
             tag = str(node.tag)
             if tag == "-text":
                 self._add_text(node.text_content or "")
@@ -103,7 +109,7 @@ class Walker:
     def _add_formula(self, formula: formulas.Formula) -> None:
         """Add a formula in a line or several; in HTML, <var> says that it is TeX."""
         source = formula.source
-        self.incomplete += bool(formula.unknown)
+        self.omitted[omissions.INCOMPLETE] += bool(formula.unknown)
         self.parts.append(source.replace("\n", "\0"))
         markup = html.escape(source).replace("\n", "<br>")
         self.html_parts.append(f"<var>{markup}</var>" if formula.is_tex and source else markup)
@@ -257,8 +263,13 @@ def _first_number(node: LexborNode) -> int:
     return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
 
 
-def nodes(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield each node that has text as it begins (True), each element as it ends (False)."""
+def nodes(
+    root: LexborNode, omitted: Counter[str] | None = None
+) -> Iterator[tuple[LexborNode, bool]]:
+    """Yield each node that has text as it begins (True), each element as it ends (False).
+
+    ``omitted`` counts texts that the page hides, and those that are struck out.
+    """
     path: list[LexborNode] = []
     node = root.child
     while node is not None or path:
@@ -266,7 +277,9 @@ def nodes(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             node = path.pop()
             yield node, False
             node = node.next
-        elif _is_dropped(node):
+        elif (reason := _dropped(node)) is not None:
+            if omitted is not None and reason and _has_words(node, reason):
+                omitted[reason] += 1
             node = node.next
         else:
             yield node, True
@@ -279,15 +292,27 @@ def nodes(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
                 node = node.next
 
 
-def _is_dropped(node: LexborNode) -> bool:
+def _dropped(node: LexborNode) -> str | None:
+    """Return the kind of omission of a node that is left out, "" if it is no text of the page; None
+    for one that is read.
+    """
     if not node.is_element_node:
-        return not node.is_text_node
+        return None if node.is_text_node else ""
     if formulas.is_formula(node):
-        return False
+        return None
     attributes: Any = node.attributes
-    return node.tag in _DROPPED or (
-        "hidden" in attributes
+    style = (attributes.get("style") or "").replace(" ", "").lower()
+    if (
+        node.tag in _DROPPED
         or attributes.get("aria-hidden") == "true"
         or attributes.get("role") in _DROPPED_ROLES
-        or "display:none" in (attributes.get("style") or "").replace(" ", "").lower()
-    )
+    ):
+        return ""
+    if "hidden" in attributes or any(way in style for way in _HIDING):
+        return omissions.HIDDEN
+    return omissions.STRUCK if node.tag in _STRUCK or "line-through" in style else None
+
+
+def _has_words(node: LexborNode, reason: str) -> bool:
+    least = _LEAST_HIDDEN if reason == omissions.HIDDEN else 1
+    return len(node.text().strip()) >= least

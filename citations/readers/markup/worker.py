@@ -8,11 +8,14 @@ words, in order, with plain tags; it is to be sanitised where it is shown.
 
 import html
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from citations.readers import parser_process
+from citations.readers import omissions, parser_process
 from citations.readers.markup import article, markdown
 from citations.readers.markup.walker import Piece, Walker, nodes, pieces_of
 
@@ -28,52 +31,72 @@ def main() -> None:
 def read_markdown(text: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of the front matter, and the pieces."""
     facts, text = markdown.read_front_matter(text)
-    return facts, _markdown_pieces(text)
-
-
-def _markdown_pieces(text: str) -> Iterator[Piece]:
-    for segment in markdown.to_html(text):
-        yield from pieces_of(segment)
+    text, comments = markdown.without_comments(text)
+    omitted = Counter({omissions.COMMENT: comments})
+    pieces = [*pieces_of(markdown.to_html(text), omitted)]
+    return facts | {"note": omissions.note_of(omitted)}, iter(pieces)
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of a page, and the pieces of its article, or else of all its body."""
-    tree = LexborHTMLParser(source)
+    facts, (pieces, omitted), titles = _read_html(source)
+    facts["note"] = f"{facts.get('note', '')} {omissions.note_of(omitted)}".strip()
+    return facts, chain(titles, pieces)
+
+
+class _Walked(NamedTuple):
+    """The pieces of an element, and what they leave out."""
+
+    pieces: Sequence[Piece] = ()
+    omitted: Counter[str] = Counter()
+
+    @classmethod
+    def of(cls, root: LexborNode | None) -> "_Walked":
+        walker = Walker()
+        return cls(list(walker.pieces(root)) if root else [], walker.omitted)
+
+    @property
+    def length(self) -> int:
+        return sum(len(text) for _, text, _ in self.pieces)
+
+
+def _read_html(source: str) -> tuple[dict[str, str], _Walked, Iterable[Piece]]:
+    """Return a page's facts, its text, and its title where that stands outside."""
+    tree = article.parsed(source)
     titles, everything = _text_of(tree)
-    if _length(everything) < article.HARDLY_ANY:
-        without = LexborHTMLParser(article.without_scripts(source))
+    if everything.length < article.HARDLY_ANY:
+        without = article.parsed(article.without_scripts(source))
         others = _text_of(without)
-        if _length(others[1]) >= article.HARDLY_ANY:
+        if others[1].length >= article.HARDLY_ANY:
             tree, (titles, everything) = without, others
         else:
-            tree = LexborHTMLParser(source)
-            everything = list(Walker().pieces(tree.body)) if tree.body else []
+            tree = article.parsed(source)
+            everything = _Walked.of(tree.body)
     facts = article.facts_of(tree)
-    if article.needs_scripts(tree, _length(everything)):
+    if article.needs_scripts(tree, everything.length):
         facts["note"] = article.NEEDS_SCRIPTS_NOTE
     if tree.body is None or "note" in facts:
-        return facts, iter(everything)
+        return facts, everything, ()
     for part in filter(None, (_article(tree, tree.body), tree.css_first("main"))):
-        pieces = list(Walker().pieces(part))
-        share = _length(pieces) / max(1, _length(everything))
+        own = _Walked.of(part)
+        share = own.length / max(1, everything.length)
         prose = _unlinked(part)
         if share >= article.LEAST_SHARE or (
             prose >= max(article.LEAST_PROSE, article.LEAST_SHARE * _unlinked(tree.body))
         ):
             if 1 - share >= article.TOLD_SHARE:
                 facts["note"] = article.ARTICLE_NOTE.format(round(100 * (1 - share)))
-            return facts, iter((*_title_outside(titles, part), *pieces))
+            return facts, own, _title_outside(titles, part)
         facts["note"] = article.WHOLE_PAGE_NOTE
-    return facts, iter((*_title_outside(titles, tree.body), *everything))
+    return facts, everything, _title_outside(titles, tree.body)
 
 
-def _text_of(tree: LexborHTMLParser) -> tuple[list[str], list[Piece]]:
-    """Return a page's top headings and, without the frame of its site, its pieces."""
+def _text_of(tree: LexborHTMLParser) -> tuple[list[str], _Walked]:
+    """Return a page's top headings and, without the frame of its site, its text."""
     titles = [" ".join(title.text().split()) for title in tree.css("h1")]
-    if tree.body is None:
-        return titles, []
-    article.drop_frame(tree.body)
-    return titles, list(Walker().pieces(tree.body))
+    if tree.body is not None:
+        article.drop_frame(tree.body)
+    return titles, _Walked.of(tree.body)
 
 
 def _article(tree: LexborHTMLParser, body: LexborNode) -> LexborNode | None:
@@ -108,10 +131,6 @@ def _unlinked(root: LexborNode) -> int:
             length = len((node.text_content or "").strip())
             count, linked = (count, linked + length) if is_link else (count + length, linked)
     return count
-
-
-def _length(pieces: list[Piece]) -> int:
-    return sum(len(text) for _, text, _ in pieces)
 
 
 if __name__ == "__main__":

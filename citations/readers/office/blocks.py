@@ -1,14 +1,8 @@
 """HTML of a document, block by block; items of lists are nested by their levels."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
-
-from selectolax.lexbor import LexborHTMLParser
-
-from citations.readers.markup.walker import Piece, Walker
-from citations.readers.office import omissions
 
 SEGMENT: Final = 100_000  # characters that are parsed at once
 DEEPEST: Final = 9  # lists within one another
@@ -82,12 +76,3 @@ class Blocks:
     def _append(self, html: str) -> None:
         self._parts.append(html)
         self._length += len(html)
-
-
-def pieces_of(segments: Iterable[str], omitted: Counter[str]) -> Iterator[Piece]:
-    """Yield the pieces of HTML; count in ``omitted`` what they leave out."""
-    for html in segments:
-        if body := LexborHTMLParser(html).body:
-            walker = Walker()
-            yield from walker.pieces(body)
-            omitted[omissions.INCOMPLETE] += walker.incomplete

@@ -14,9 +14,10 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citations.errors import DocumentBroken, DocumentEncrypted
+from citations.readers import omissions
 from citations.readers.headings import key_of
 from citations.readers.markup.walker import Piece, Walker
-from citations.readers.office import navigation, omissions
+from citations.readers.office import navigation
 from citations.readers.office.archive import (
     Package,
     attribute,
@@ -155,7 +156,7 @@ class _Book:
             walker.reached.clear()
             yield from levels.with_titles(piece, begun)
             begun = []
-        self.omitted[omissions.INCOMPLETE] += walker.incomplete
+        self.omitted.update(walker.omitted)
 
     def _prepare(self, body: LexborNode) -> None:
         """Write the marks of notes in brackets, leave out printed page numbers, count pictures."""

@@ -11,8 +11,8 @@ from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
 from citations.errors import DocumentEncrypted
-from citations.readers.markup.walker import Piece
-from citations.readers.office import omissions
+from citations.readers import omissions
+from citations.readers.markup.walker import Piece, pieces_of
 from citations.readers.office.archive import (
     Package,
     attribute,
@@ -22,7 +22,7 @@ from citations.readers.office.archive import (
     parts,
     resolve,
 )
-from citations.readers.office.blocks import Blocks, pieces_of
+from citations.readers.office.blocks import Blocks
 from citations.readers.office.numbering import written
 
 _PROPERTIES: Final = {  # the last one that is there tells a fact
@@ -97,7 +97,8 @@ def _tags(properties: Element | None) -> list[str]:
         return [_HIDDEN]
     position = attribute(properties, "text-position").partition(" ")[0]
     said = (attribute(properties, "font-weight"), attribute(properties, "font-style"), position)
-    return [_TAGS[value] for value in said if value in _TAGS]
+    struck = attribute(properties, "text-line-through-style", "none") != "none"
+    return [*(_TAGS[value] for value in said if value in _TAGS), *(["s"] if struck else [])]
 
 
 @dataclass(slots=True)

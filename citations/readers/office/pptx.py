@@ -11,9 +11,11 @@ from html import escape
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from citations.readers.office import equations, omissions, packaging
+from citations.readers import omissions
+from citations.readers.markup.walker import pieces_of
+from citations.readers.office import equations, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
-from citations.readers.office.blocks import Blocks, pieces_of
+from citations.readers.office.blocks import Blocks
 
 _TITLES: Final = ("title", "ctrTitle")
 _LEFT_OUT: Final = ("sldNum", "dt", "ftr", "hdr", "sldImg")
@@ -166,7 +168,9 @@ class _Slide:
         if name == "fld" and attribute(element, "type").startswith(_FIELDS):
             return ""
         chosen = packaging.chosen(element) if name == "AlternateContent" else element
-        return "".join(map(self._text_of, parts(chosen)))
+        inner = "".join(map(self._text_of, parts(chosen)))
+        is_struck = attribute(child(element, "rPr"), "strike", "noStrike") != "noStrike"
+        return f"<s>{inner}</s>" if is_struck else inner
 
 
 _SHAPES: Final[dict[str, Callable[[_Slide, Element], None]]] = {

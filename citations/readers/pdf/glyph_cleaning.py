@@ -47,11 +47,11 @@ def _read_unmapped(codes: list[int], styles: list[int], places: list[Place]) -> 
     known = "".join(chr(codes[index]) if codes[index] > 2 else " " for index in unmapped)
     shift = find_shift(known[:MAX_JUDGED]) if unmapped else 0
     for index in unmapped:
-        _, top, _, bottom, *_ = places[index]
+        left, top, right, bottom, _, _, size = places[index]
         if shift and codes[index] <= MOST_GLYPHS:
             codes[index] = _shifted(codes[index], shift)
         if codes[index] < 32:
-            codes[index] = UNKNOWN if bottom - top > 0.01 else 32
+            codes[index] = UNKNOWN if min(right - left, bottom - top) > 0.01 * size else 32
 
 
 def _shifted(code: int, shift: int) -> int:

@@ -229,7 +229,8 @@ def _joined(runs: list[PdfRun]) -> list[int]:
     glyphs = list(runs[0].glyphs)
     for before, run in pairwise(runs):
         gap = max(run.left - before.right, before.left - run.right)
-        if gap > 0.12 * max(before.size, run.size):
+        size = max(before.size, run.size)
+        if gap > 0.12 * size or gap < -size:  # or one lies on the other
             glyphs.append(-1)
         glyphs += run.glyphs
     return glyphs

@@ -84,8 +84,9 @@ class CharacterStyles:
         matrix, (a, b, c, d) = self._matrix, self._turn
         pdfium.FPDFText_GetMatrix(self._text, index, matrix)
         size = pdfium.FPDFText_GetFontSize(self._text, index) * math.hypot(matrix.c, matrix.d)
+        ahead = math.copysign(1, size)  # a negative one turns letters upside down
         across, down = a * matrix.a + c * matrix.b, b * matrix.a + d * matrix.b
-        angle = math.atan2(down, across)
+        angle = math.atan2(ahead * down, ahead * across)
         quarter = round(angle / (math.pi / 2))
         is_oblique = abs(angle - quarter * math.pi / 2) > OBLIQUE
         style = (BOLD if self._is_bold(index) else 0) | quarter % 4 << 2

@@ -196,6 +196,7 @@ class _LaidOut:
     page_count: int
     is_drawn_on: bool
     is_by_ocr: bool
+    has_layers_off: bool
 
 
 # Path, inode, bytes. Files are never changed in place; their time is that of the last use.
@@ -214,6 +215,7 @@ def _read_page(identity: Identity, number: int, headings: Headings) -> ReadPage:
         is_slide=is_slide,
         is_picture=not prose.text and laid.is_drawn_on and not laid.is_by_ocr,
         is_blank=not prose.text and not laid.is_drawn_on,
+        has_layers_off=laid.has_layers_off,
         words=prose.words,
         repaired=prose.repaired,
         garbled=prose.words if is_gibberish(prose.text) else prose.garbled,
@@ -265,6 +267,7 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
         page_count=head["page_count"],
         is_drawn_on=head["is_drawn_on"],
         is_by_ocr=ocr is not None,
+        has_layers_off=head["has_layers_off"],
     )
 
 

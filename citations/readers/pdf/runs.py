@@ -3,9 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
+from unicodedata import category
 
 from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
 
@@ -13,6 +14,9 @@ from citations.readers.pdf.scripts import in_order, is_backwards, is_east_asian
 GENERATED, BOLD, TURNS, FIELD, NOTE, UNMAPPED = 1, 2, 12, 16, 32, 64
 OBLIQUE = 1_000  # the turn of a line at 0 degrees, if there were one; others are near it
 AFTER_LETTER, AFTER_SPACE = 0.95, 0.7  # sizes: wider gaps end a run; a gutter may be narrow
+FAR = 0.8  # sizes between letters that are one word only where most of the run's are as far
+FARTHEST_BACK = 2.5  # sizes that letters of scripts may run backwards
+BACK = 0.5  # sizes that a word may end before the letter that is written before it
 SPACED = 8  # characters that tell whether letters are set apart
 GUTTER = 1.25  # usual spaces of a line: those between columns are wider
 ALIGNED = 0.6  # share of the lines across a gutter whose second part begins there
@@ -58,6 +62,7 @@ class PdfRun:
     is_field: bool = False
     backwards: int = 0  # characters of right-to-left scripts
     end: float = 0.0  # of its last character
+    far: list[int] = field(default_factory=list)  # letters that stand far from the one before
 
     @property
     def top(self) -> float:
@@ -84,7 +89,11 @@ def runs_of(glyphs: Glyphs) -> list[PdfRun]:
         style, size = styles[index], size or max(1.0, bottom - top)
         turn, left, right, y = _placed(glyphs, index)
         gap = AFTER_SPACE if blank >= 0 else AFTER_LETTER
-        if run is None or not _continues(run, turn, left, right, y, size, gap):
+        back = BACK if blank >= 0 and not is_backwards(code) else FARTHEST_BACK
+        if runs and (at := _beneath(glyphs, runs[-1], index, turn, y)):
+            runs[-1].glyphs.insert(at, index)
+            continue
+        if run is None or not _continues(run, turn, left, right, y, size, gap, back):
             run = PdfRun([], left, right, y, size, turn=turn, is_field=bool(style & FIELD))
             runs.append(run)
         elif blank >= 0 and not (
@@ -92,15 +101,47 @@ def runs_of(glyphs: Glyphs) -> list[PdfRun]:
             and (_is_close(run, code, left, size) or _is_apart(glyphs, run, left, size))
         ):
             run.glyphs.append(-1)
+        elif left - run.end > FAR * size and turn < NOTE and not is_east_asian(code):
+            run.far.append(index)
         blank = -1
         run.glyphs.append(index)
         run.left, run.right, run.end = min(run.left, left), max(run.right, right), right
         run.bold += bool(style & BOLD)
         run.backwards += is_backwards(code)
-    for run in runs:
-        if run.backwards:
-            run.glyphs = in_order(glyphs.codes, geometry, run.glyphs)
-    return runs
+    return [piece for run in runs for piece in _finished(glyphs, run)]
+
+
+def _beneath(glyphs: Glyphs, run: PdfRun, index: int, turn: int, base: float) -> int:
+    """Return where in a run a vowel sign or an accent belongs that stands over an earlier letter
+    than the last, 0 for any other character.
+    """
+    code = glyphs.codes[index]
+    if code < 0x300 or category(chr(code))[0] != "M" or is_backwards(code):
+        return 0
+    if glyphs.box(index) == glyphs.box(index - 1):
+        return 0  # of the same ligature
+    _, left, right, _ = _placed(glyphs, index)
+    middle = (left + right) / 2
+    if turn != run.turn or middle > run.right or abs(base - run.base) > 0.2 * run.size:
+        return 0
+    letters = [(at, own) for at, own in enumerate(run.glyphs, 1) if own >= 0]
+    for at, letter in reversed(letters):
+        _, first, last, _ = _placed(glyphs, letter)
+        if first < middle < last:
+            return at if at < len(run.glyphs) else 0
+    return 0
+
+
+def _finished(glyphs: Glyphs, run: PdfRun) -> Iterator[PdfRun]:
+    """Put letters in order; split a run at those that stand far apart, unless most of them do."""
+    if run.backwards:
+        run.glyphs = in_order(glyphs.codes, glyphs.geometry, run.glyphs)
+    elif run.far and len(run.far) <= max(1, len(run.glyphs) // 2):
+        for index in run.far:
+            run.glyphs.insert(run.glyphs.index(index), -1)
+        yield from _pieces(glyphs, run, [run.glyphs.index(index) - 1 for index in run.far])
+        return
+    yield run
 
 
 _BREAKS = frozenset((10, 13, 0x2028, 0x2029))
@@ -110,13 +151,20 @@ BLANKS = frozenset(
 
 
 def _continues(
-    run: PdfRun, turn: int, left: float, right: float, base: float, size: float, gap: float
+    run: PdfRun,
+    turn: int,
+    left: float,
+    right: float,
+    base: float,
+    size: float,
+    gap: float,
+    back: float,
 ) -> bool:
     """Whether a character continues a run. Right-to-left scripts run backwards."""
     larger = max(run.size, size)
     if turn != run.turn or abs(base - run.base) > 0.2 * larger or not 0.75 < size / run.size < 1.34:
         return False
-    return left - run.end <= gap * larger and run.end - right <= 2.5 * larger
+    return left - run.end <= gap * larger and run.end - right <= back * larger
 
 
 def _is_close(run: PdfRun, code: int, left: float, size: float) -> bool:
@@ -126,16 +174,14 @@ def _is_close(run: PdfRun, code: int, left: float, size: float) -> bool:
 
 def _is_apart(glyphs: Glyphs, run: PdfRun, left: float, size: float) -> bool:
     """Whether a character stands as far from a run as the run's letters from each other."""
-    letters, gap = 0, left - run.end
+    gap, gaps, letters = left - run.end, [], 0
     for after, index in pairwise(reversed(run.glyphs[-SPACED:])):
-        if min(after, index) >= 0 and all(
-            chr(glyphs.codes[each]).isalpha() for each in (after, index)
-        ):
-            own = _placed(glyphs, after)[1] - _placed(glyphs, index)[2]
-            if own < 0.12 * size or gap > 1.7 * own:
-                return False
-            letters += 1
-    return letters > 1
+        pair = "".join(chr(glyphs.codes[each]) for each in (after, index) if each >= 0)
+        if len(pair) == 2 and pair.isalnum():
+            gaps.append(_placed(glyphs, after)[1] - _placed(glyphs, index)[2])
+            letters += 2 if pair.isalpha() else 1  # beside a 1 there is always space
+    most = 1.7 if len(gaps) > 1 else 1.1  # “ln x” has a narrow space
+    return letters > 1 and min(gaps) >= 0.12 * size and gap <= most * min(gaps)
 
 
 def _placed(glyphs: Glyphs, index: int) -> tuple[int, float, float, float]:

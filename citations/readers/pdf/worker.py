@@ -9,6 +9,7 @@ import json
 import logging
 import math
 from collections import OrderedDict
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from citations.readers import child_loop
+from citations.readers.pdf.layers import leave_out_hidden
 from citations.readers.pdf.page_characters import characters, display_matrix
 from citations.readers.pdf.stand_in_font import use_stand_in
 
@@ -35,6 +37,7 @@ FARTHEST = 1e6  # points, of a page
 FIELD = 16  # a bit of a character's style
 LETTER = (0, 0, 612, 792)  # points: the box of a page that has none
 Note = tuple[str, float, float, float, float]  # and where: left, top, right, bottom
+BOXES = {pdfium.FPDF_FORMFIELD_CHECKBOX: "☐☑", pdfium.FPDF_FORMFIELD_RADIOBUTTON: "○◉"}
 SHOWN = pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET  # kinds that are drawn as they say
 UNSAID = pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP  # kinds without words of their own
 
@@ -147,7 +150,7 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     _stand_in()
     document = documents.find(request["path"])
     page = _page(document, request["number"])
-    kinds, notes = _annotations(page)
+    kinds, notes, states = _annotations(page)
     header = {
         "is_drawn_on": _is_drawn_on(page),
         "notes": notes,
@@ -157,13 +160,19 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     is_annotated = not kinds.issubset(UNSAID)
     try:
         header["width"], header["height"] = page.get_size()
+        header["has_layers_off"] = leave_out_hidden(page)
         arrays = characters(page)
         if is_annotated:
-            _reduce_to_annotations(page)
+            _reduce_to_annotations(page, states)
             page.close()
             page = _page(document, request["number"])
             for values, more in zip(arrays, characters(page, FIELD), strict=True):
                 values.extend(more)
+        for letter, left, top, right, bottom in states.values():
+            height = bottom - top  # a label's letters are smaller, and stand higher
+            place = left, top, right, bottom, left, bottom - 0.2 * height, 0.7 * height
+            for values, own in zip(arrays, ([ord(letter)], [FIELD], place, [0.0]), strict=True):
+                values.extend(own)
     finally:
         page.close()
         if is_annotated:
@@ -171,8 +180,12 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
     return header, [values.tobytes() for values in arrays]
 
 
-def _reduce_to_annotations(page: pypdfium2.PdfPage) -> None:
-    """Leave of a page only what its annotations show; its own fonts might be mixed with theirs."""
+def _reduce_to_annotations(page: pypdfium2.PdfPage, left_out: Iterable[int]) -> None:
+    """Leave of a page only what its annotations show, but those of these numbers: its own fonts
+    might be mixed with theirs.
+    """
+    for index in sorted(left_out, reverse=True):
+        pdfium.FPDFPage_RemoveAnnot(page, index)
     for index in reversed(range(pdfium.FPDFPage_CountObjects(page))):
         shown = pdfium.FPDFPage_GetObject(page, index)
         pdfium.FPDFPage_RemoveObject(page, shown)
@@ -181,26 +194,45 @@ def _reduce_to_annotations(page: pypdfium2.PdfPage) -> None:
     pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
 
 
-def _annotations(page: pypdfium2.PdfPage) -> tuple[set[int], list[Note]]:
-    """Return the kinds of a page's annotations, and what they say that the page does not show."""
+def _annotations(page: pypdfium2.PdfPage) -> tuple[set[int], list[Note], dict[int, Note]]:
+    """Return the kinds of a page's annotations, what they say that the page does not show, and the
+    states of its boxes to tick, by the number of the annotation.
+    """
     kinds: set[int] = set()
     notes: list[Note] = []
+    states: dict[int, Note] = {}
     a, b, c, d, e, f = display_matrix(page)
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_NOTES)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         kinds.add(kind := pdfium.FPDFAnnot_GetSubtype(annotation))
         is_shown = kind in SHOWN and _string(pdfium.FPDFAnnot_GetAP, annotation, 0)
         is_hidden = pdfium.FPDFAnnot_GetFlags(annotation) & pdfium.FPDF_ANNOT_FLAG_HIDDEN
-        if kind not in UNSAID and not is_shown and not is_hidden:
+        state = "" if is_hidden else _state(page, annotation)
+        if kind not in UNSAID and (state or not is_shown) and not is_hidden:
             name = b"V" if kind == pdfium.FPDF_ANNOT_WIDGET else b"Contents"
-            text = _string(pdfium.FPDFAnnot_GetStringValue, annotation, name)
+            text = state or _string(pdfium.FPDFAnnot_GetStringValue, annotation, name)
             at = pdfium.FS_RECTF()
             pdfium.FPDFAnnot_GetRect(annotation, at)
             x1, y1 = a * at.left + c * at.bottom + e, b * at.left + d * at.bottom + f
             x2, y2 = a * at.right + c * at.top + e, b * at.right + d * at.top + f
-            notes.append((text, min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)))
+            note = text, min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+            if state:
+                states[index] = note
+            else:
+                notes.append(note)
         pdfium.FPDFPage_CloseAnnot(annotation)
-    return kinds, notes
+    return kinds, notes, states
+
+
+def _state(page: pypdfium2.PdfPage, annotation: Any) -> str:
+    """Return a box of a form as a letter, ticked or not, "" for other annotations."""
+    if page.formenv is None:
+        return ""
+    field = pdfium.FPDFAnnot_GetFormFieldType(page.formenv, annotation)
+    shown = _string(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS")
+    # PDFium says no where a damaged appearance has no such state.
+    is_ticked = pdfium.FPDFAnnot_IsChecked(page.formenv, annotation) or shown not in ("", "Off")
+    return BOXES[field][is_ticked] if field in BOXES else ""
 
 
 def _string(call: Any, *about: Any) -> str:

@@ -50,53 +50,45 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     assert quote.link.startswith("/videos/")
 
 
-INSECTS = (
+LEGS = (
     "Insects have six legs, as biologists counted again.",
-    "Old books of monks claimed that insects have eight legs.",
+    "Insects that dig have broad legs like shovels.",
+    "Insects that swim have legs fringed by hairs.",
+    "Insects that jump have strong legs behind.",
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "folded"),
-    [
-        ("How many legs do insects have?", True),
-        ("Which kinds of legs do insects have?", False),
-        ("How many legs do insects have? What did old books of monks claim?", True),
-    ],
-)
-def test_beside_the_first_claim_others_are_marked_unless_several_things_are_asked(
-    collection: Collection, scope: Scope, question: str, folded: bool
+def test_three_places_are_shown_at_once_and_nothing_is_folded_of_a_list(
+    collection: Collection, scope: Scope
 ) -> None:
-    say(collection, *INSECTS)
-    first, *others = reply_to(scope, question).claims
-    assert not first.is_more
-    assert others
-    assert [claim.is_more for claim in others] == [folded] * len(others)
+    say(collection, *LEGS)
+    reply = reply_to(scope, "Why do insects have legs?")
+    assert [claim.is_more for claim in reply.claims] == [False, False, False, True]
+    assert len({quote.source for quote in reply.quotes}) == 4
+    listed = reply_to(scope, "Which kinds of legs do insects have?")
+    assert listed.claims
+    assert not any(claim.is_more for claim in listed.claims)
 
 
-def test_citations_that_are_shown_at_once_are_numbered_before_those_that_are_folded(
+def test_each_of_several_questions_shows_three_places_with_numbers_in_their_order(
     collection: Collection, scope: Scope
 ) -> None:
     steel = "Steel bridges carry heavy roads over wide rivers."
-    say(collection, *INSECTS, steel, "Bridges of wood carry narrow roads over small rivers.")
+    say(collection, *LEGS, steel, "Bridges of wood carry narrow roads over small rivers.")
     reply = reply_to(
         scope, "How many legs do insects have? What do steel bridges carry over rivers?"
     )
-    assert len(reply.parts) == 2
-    shown, folded = (
-        [
-            number
-            for section in by_question(reply.claims, reply.parts)
-            for claim in section.claims
-            if claim.is_more == is_more
-            for number in claim.citations
-        ]
-        for is_more in (False, True)
-    )
-    assert shown == [1, 2]
-    assert folded
-    assert folded == [*range(3, 3 + len(folded))]
-    assert [quote.number for quote in reply.quotes] == shown + folded
+    legs, bridges = by_question(reply.claims, reply.parts)
+    assert (len(legs.claims), len(bridges.claims)) == (3, 2)
+    numbers = [number for claim in (*legs.claims, *bridges.claims) for number in claim.citations]
+    assert numbers == [1, 2, 3, 4, 5]
+    assert not any(claim.is_more for claim in reply.claims)
+
+
+def test_a_claim_says_which_of_its_sentences_answers(collection: Collection, scope: Scope) -> None:
+    say(collection, f"{LEGS[0]} Nobody doubts that any more.")
+    claim = reply_to(scope, "How many legs do insects have?").claims[0]
+    assert (claim.text, claim.answer) == (f"{LEGS[0]} Nobody doubts that any more.", LEGS[0])
 
 
 def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_once(

@@ -11,9 +11,12 @@ from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Archive, Document, Source
 from citations.readers.ocr import engine
+from citations.readers.speech import whisper
 from tests.citations.readers.pdf.papers import scanned
 from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video, token_client
+from tests.programs import require
+from tests.tones import make_recording
 from transcripts.adding import acquisition
 from transcripts.models import Collection, Job, Role, Video
 
@@ -204,3 +207,21 @@ def test_an_archive_of_chosen_sources_has_only_these(
     assert ask(str(chosen.uuid)).status_code == 202
     assert Archive.objects.get().sources == [chosen.pk]
     assert ask(str(other.uuid)).status_code == 409
+
+
+def test_a_recording_without_captions_is_listened_to_if_that_is_asked_for(
+    asking: Client, settings: Any, tmp_path: Path
+) -> None:
+    require("" if whisper.is_installed() else "Whisper is not installed")
+    song = ("song.mp3", make_recording("mp3"))
+    settings.SPEECH_PROVIDER = "none"
+    refused = upload(asking, song, listen="true")
+    assert (refused.status_code, refused.json()["code"]) == (503, "speech_missing")
+    for name in ("config.json", "model.bin"):
+        (tmp_path / name).write_text("{}")
+    settings.SPEECH_PROVIDER, settings.SPEECH_MODEL = "local", str(tmp_path)
+    (job,) = upload(asking, song, listen="true").json()["listening"]
+    assert (job["kind"], job["state"], job["target"]) == ("listen", "queued", "song.mp3")
+    stopped = asking.post(f"/api/v1/jobs/{job['id']}/stop")
+    assert (stopped.status_code, stopped.json()["error_code"]) == (200, "listening_stopped")
+    assert asking.post(f"/api/v1/jobs/{job['id']}/stop").json() == stopped.json()

@@ -293,7 +293,7 @@ def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     video = make_video(collection, key="talk")
     html = text_of(upload(page, ("talk.mp3", b"ID3"), ("song.mp3", b"ID3"), collection="lectures"))
     assert video.media.name == "talk.mp3"
-    assert_shows(html, "“song.mp3” has no captions.", "Make captions with a speech recogniser")
+    assert_shows(html, "“song.mp3” has no captions.", "Have it listened to")
 
 
 @pytest.mark.parametrize("at_once", [True, False])

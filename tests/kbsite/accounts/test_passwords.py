@@ -56,11 +56,11 @@ def test_the_link_leads_to_a_password_and_the_password_signs_in(path: str) -> No
     assert AuditEntry.objects.get(kind="password", action="change").thing == "anna"
 
 
-def test_the_page_is_offered_at_the_first_sign_in_alone_and_in_the_menu(anna: User) -> None:
+def test_the_page_is_offered_at_the_first_sign_in_alone_and_in_the_settings(anna: User) -> None:
     for place in (f"{PAGE}?next=%2Flibrary%2F", "/library/"):
         client = Client()
         assert client.get(f"/sign-in/{SignInLink.issue(anna)}/")["Location"] == place
-        assert f'href="{PAGE}"' in text_of(client.get("/library/"))
+        assert f'href="{PAGE}"' in text_of(client.get("/settings/"))
 
 
 def test_whoever_runs_the_server_is_led_to_the_library() -> None:

@@ -93,3 +93,4 @@ def test_what_stands_above_the_first_time_is_told() -> None:
     panel = parse_text("Ada Example\n0:01\nThe kettle boils.\n\nBen\n0:14\nThen it rests.\n")
     assert [warning.code for warning in panel.warnings] == ["untimed_text"]
     assert "“Ada Example”" in panel.warnings[0].message
+    assert [cue.text for cue in panel.cues] == ["The kettle boils.", "Then it rests."]

@@ -27,6 +27,11 @@ def test_substation_is_read_without_styles_comments_and_drawings() -> None:
     assert rows(captions) == [(1000, 2500, "Ada: It rains, at last"), (5000, 6000, "Bo: Good.")]
 
 
+def test_words_beside_a_drawing_are_read() -> None:
+    ass = ASS.replace(",,Good.", r",,{\an8}Good {\p1}m 0 0 l 9 9 b 1{\p0}\Nmorning")
+    assert parse(ass.encode()).cues[-1].text.split() == ["Bo:", "Good", "morning"]
+
+
 def test_columns_of_events_are_read_in_the_order_of_their_format_line() -> None:
     ordered = (
         ASS.replace("Layer, Start, End, Style, Name,", "Start, End, Name, Layer, Style,")

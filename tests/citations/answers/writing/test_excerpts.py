@@ -66,11 +66,22 @@ def test_what_is_too_long_for_a_sentence_is_cited_in_parts() -> None:
 def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
     text = (
         "Much was said before. Entropy measures three things. Disorder is the first. "
-        "Ignorance is the second. Waste is the third.\n\nLunch was served."
+        "Ignorance is the second.\n\nLunch was served."
     )
     cut = passage(text[:52])
     assert pick_texts(cut) == ["Entropy measures three things."]
-    assert pick_texts(cut, read=lambda _: (0, text)) == [text[22:120]]
+    assert pick_texts(cut, read=lambda _: (0, text)) == [text[22:100]]
+
+
+def test_an_excerpt_has_three_sentences_at_most_of_which_one_answers() -> None:
+    text = (
+        "It was a long day. Entropy measures the disorder. It grows. It never falls. It is large."
+    )
+    (pick,) = extract_part(passage(text)).picks
+    assert pick.text == "Entropy measures the disorder. It grows. It never falls."
+    assert pick.answer == "Entropy measures the disorder."
+    (alone,) = extract_part(passage("Entropy measures the disorder.")).picks
+    assert alone.answer == ""
 
 
 def test_an_excerpt_ends_with_its_paragraph() -> None:

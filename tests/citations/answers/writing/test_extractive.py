@@ -54,6 +54,12 @@ def test_an_answer_to_the_same_question_in_a_talk_comes_before_what_has_its_word
     assert "It means you send it again" in first.partition("Opt-in")[0]
 
 
+def test_a_passage_is_quoted_by_what_it_adds_to_the_question() -> None:
+    text = f"Entropy does measure entropy. {'There was coffee in the hall. ' * 20}\n\n"
+    picks = extract_part(passage(f"{text}Entropy measures the disorder of a gas.")).picks
+    assert picks[0].text == "Entropy measures the disorder of a gas."
+
+
 @pytest.mark.parametrize(
     "pointer",
     [

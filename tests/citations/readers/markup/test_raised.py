@@ -1,5 +1,7 @@
 """Superscripts and subscripts of web pages, books and office documents are told from the line."""
 
+from collections import Counter
+
 import pytest
 
 from citations.readers.markup.walker import pieces_of
@@ -24,6 +26,6 @@ from citations.readers.markup.walker import pieces_of
     ],
 )
 def test_a_script_is_written_as_one(markup: str, text: str) -> None:
-    [(_, written, html)] = pieces_of(f"<p>{markup}</p>")
+    [(_, written, html)] = pieces_of([f"<p>{markup}</p>"], Counter())
     assert written == text
     assert "<sup>" not in html or "*" in html

@@ -175,6 +175,32 @@ def test_words_are_joined_where_word_only_hides_or_breaks_them(tmp_path: Path) -
     assert text_of(read(docx(body), tmp_path)) == "Until now well-known link\n\nשלום עולם"
 
 
+def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None:
+    runs = [
+        "<w:r><w:t>It costs </w:t></w:r>",
+        "<w:r><w:rPr><w:strike/></w:rPr><w:t>nine</w:t></w:r>",
+        "<w:r><w:rPr><w:dstrike w:val='1'/></w:rPr><w:t>eight </w:t></w:r>",
+        "<w:r><w:rPr><w:strike w:val='0'/></w:rPr><w:t>seven</w:t></w:r>",
+    ]
+    opened = read(docx(f"<w:p>{''.join(runs)}</w:p>"), tmp_path)
+    assert text_of(opened) == "It costs seven"
+    assert opened.facts.note == "Texts that are struck out and not read: 2."
+
+
+def test_signs_of_known_fonts_and_boxes_to_tick_are_read_others_told(tmp_path: Path) -> None:
+    boxes = (
+        f"<w:r><w:fldChar><w:ffData><w:checkBox>{state}</w:checkBox></w:ffData></w:fldChar></w:r>"
+        for state in ("<w:checked/>", "<w:default w:val='1'/>", "<w:checked w:val='0'/>")
+    )
+    signs = (
+        f"<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>"
+        for font, code in (("Symbol", "F061"), ("Wingdings", "F0FE"), ("Webdings", "F0FE"))
+    )
+    opened = read(docx(f"<w:p>{''.join((*boxes, *signs))}</w:p>"), tmp_path)
+    assert text_of(opened) == "☑☑☐α☑"
+    assert opened.facts.note == "Signs of fonts that could not be read: 1."
+
+
 @pytest.mark.parametrize(
     ("equation", "tex"),
     [

@@ -119,3 +119,14 @@ def test_hidden_words_are_not_read(tmp_path: Path) -> None:
     opened = read(odt(text, automatic=automatic), tmp_path)
     assert text_of(opened) == "Shown words"
     assert opened.facts.note == "Hidden texts that are not read: 2."
+
+
+def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None:
+    automatic = (
+        '<style:style style:name="S" style:family="text">'
+        '<style:text-properties style:text-line-through-style="solid"/></style:style>'
+    )
+    text = '<text:p>It costs <text:span text:style-name="S">nine</text:span> seven</text:p>'
+    opened = read(odt(text, automatic=automatic), tmp_path)
+    assert text_of(opened) == "It costs seven"
+    assert opened.facts.note == "Texts that are struck out and not read: 1."

@@ -116,3 +116,14 @@ def test_a_shape_that_is_not_shown_is_not_read(tmp_path: Path) -> None:
     opened = read(pptx([slide(shape("Shown"), hidden)]), tmp_path)
     assert [page.text for page in opened.pages] == ["Shown"]
     assert opened.facts.note == "Hidden texts that are not read: 1."
+
+
+def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None:
+    price = shape("It costs nine seven").replace(
+        "<a:t>It costs nine seven</a:t></a:r>",
+        "<a:t>It costs </a:t></a:r><a:r><a:rPr strike='sngStrike'/><a:t>nine</a:t></a:r>"
+        "<a:r><a:rPr strike='noStrike'/><a:t>seven</a:t></a:r>",
+    )
+    opened = read(pptx([slide(price)]), tmp_path)
+    assert [page.text for page in opened.pages] == ["It costs seven"]
+    assert opened.facts.note == "Texts that are struck out and not read: 1."

@@ -170,3 +170,33 @@ def scanned(path: Path, pages: int = 2) -> Path:
         ]
         * pages,
     )
+
+
+def layered(path: Path, content: str, *, forms: Sequence[tuple[str, str]] = ()) -> Path:
+    """Write a page with layers that content calls /On and /Off; ``forms`` are what its form
+    XObjects /X0, /X1 … say of themselves, and their content. Its font is /F.
+    """
+    names = "/Font << /F 5 0 R >> /Properties << /On 6 0 R /Off 7 0 R >>"
+    drawn = " ".join(f"/X{number} {8 + number} 0 R" for number in range(len(forms)))
+    streams = [("", content)] + [
+        (f"/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << {names} >> {about}", own)
+        for about, own in forms
+    ]
+    first, *others = [
+        f"<< {about} /Length {len(own)} >>\nstream\n{own}\nendstream" for about, own in streams
+    ]
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R /OCProperties"
+        " << /OCGs [6 0 R 7 0 R] /D << /OFF [7 0 R] /Order [6 0 R 7 0 R] >> >> >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R"
+        f" /Resources << {names} /XObject << {drawn} >> >> >>",
+        first,
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        "<< /Type /OCG /Name (English) >>",
+        "<< /Type /OCG /Name (German) >>",
+        *others,
+    ]
+    lines = [f"{number} 0 obj\n{own}\nendobj" for number, own in enumerate(objects, 1)]
+    path.write_text("\n".join(["%PDF-1.5", *lines, "trailer << /Root 1 0 R >>", "%%EOF"]))
+    return path

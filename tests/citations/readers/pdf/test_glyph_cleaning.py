@@ -1,6 +1,7 @@
 """What programs do to the places, sizes and codes of letters is undone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,13 @@ def test_numbers_of_glyphs_that_make_no_words_are_told_as_unknown() -> None:
 
 def test_words_of_a_language_are_not_shifted() -> None:
     assert find_shift(LOSS) == 0
+
+
+@pytest.mark.parametrize("turn", [0, 1 << 2])
+def test_a_space_of_a_font_without_a_table_is_none_of_its_unknown_letters(turn: int) -> None:
+    glyphs = page_of("a\x03b\x02", in_line(4), style=UNMAPPED | turn)
+    start = 7  # of the geometry of the space, which has a width and no height
+    box = (55.0, 99.0, 58.0, 99.0) if turn == 0 else (55.0, 99.0, 55.0, 102.0)
+    geometry = [*glyphs.geometry[:start], *box, *glyphs.geometry[start + 4 :]]
+    cleaned = clean(replace(glyphs, geometry=geometry))
+    assert [chr(code) for code in cleaned.codes] == ["a", " ", "b", "\ufffd"]

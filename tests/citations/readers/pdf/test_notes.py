@@ -37,6 +37,21 @@ def test_values_stand_beside_their_labels(tmp_path: Path) -> None:
     assert lines == ["Name of the boat: Grey Heron of the North", "Harbour: Emden", "Masts:"]
 
 
+def test_boxes_to_tick_are_read_with_their_state(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        form = canvas.acroForm
+        for place, (label, is_ticked) in enumerate((("I agree", True), ("Send me news", False))):
+            canvas.drawString(72, 700 - 30 * place, label)
+            form.checkbox(name=label, checked=is_ticked, x=200, y=696 - 30 * place, size=14)
+        for place, drink in enumerate(("Tea", "Coffee")):
+            form.radio(name="drink", value=drink, selected=not place, x=72, y=596 - 30 * place)
+            canvas.drawString(100, 604 - 30 * place, drink)
+
+    page = read(paper(tmp_path / "a.pdf", [draw]))
+    lines = [page.text[block.first : block.last] for block in page.blocks]
+    assert lines == ["I agree ☑", "Send me news ☐", "◉ Tea", "○ Coffee"]
+
+
 def test_notes_come_after_the_text_each_once(tmp_path: Path) -> None:
     page = read(paper(tmp_path / "a.pdf", [noted]))
     paragraphs = [page.text[block.first : block.last] for block in page.blocks]

@@ -1,6 +1,7 @@
 """Characters are joined to runs: at any angle, and not across gutters."""
 
 import textwrap
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.readers.pdf import reader
+from citations.readers.pdf.layout import lay_out
+from citations.readers.pdf.paragraphs import line_text
+from citations.readers.pdf.runs import GENERATED, Glyphs
 from tests.citations.readers.pdf.papers import Draw, paper
 
 TEXT = (
@@ -91,7 +95,7 @@ def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
 def test_words_whose_letters_are_set_apart_are_read_whole(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         x = 72.0
-        for word in ("North ", "Buona ", "Vista ", "Drive"):
+        for word in ("The ", "North ", "Buona ", "Vista ", "Drive ", "16220"):
             last = len(word.strip()) - 1
             for part in (word[:last], word[last:]):
                 text = canvas.beginText(x, 700)
@@ -101,10 +105,10 @@ def test_words_whose_letters_are_set_apart_are_read_whole(tmp_path: Path) -> Non
                 canvas.drawText(text)
                 x += canvas.stringWidth(part, "Helvetica", 12) + 3 * len(part)
 
-    assert text_of(tmp_path / "a.pdf", write=draw) == "North Buona Vista Drive"
+    assert text_of(tmp_path / "a.pdf", write=draw) == "The North Buona Vista Drive 16220"
 
 
-@pytest.mark.parametrize("words", ["15 AND", "2:13 PM", "1.1. TOPOLOGY", "Bank AG"])
+@pytest.mark.parametrize("words", ["15 AND", "2:13 PM", "1.1. TOPOLOGY", "Bank AG", "of it"])
 def test_few_letters_with_room_around_them_join_no_words(tmp_path: Path, words: str) -> None:
     def draw(canvas: Canvas) -> None:
         first, last = words.split()
@@ -113,3 +117,48 @@ def test_few_letters_with_room_around_them_join_no_words(tmp_path: Path, words: 
         canvas.drawString(72 + canvas.stringWidth(first, "Courier", 12) + 3, 700, last)
 
     assert text_of(tmp_path / "a.pdf", write=draw) == words
+
+
+def test_a_narrow_space_after_two_letters_is_one() -> None:
+    narrow = letters_at("ln x", 50, 56.5, 61.5, 63.5)  # gaps of 1.5 and of 2 points
+    narrow = replace(narrow, styles=[0, 0, GENERATED, 0])
+    [line] = lay_out(narrow)
+    assert line_text(narrow, line) == "ln x"
+
+
+def test_text_that_a_negative_size_turns_upside_down_is_read_in_order(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        name = canvas._doc.getInternalFontName("Helvetica")
+        canvas._code.append(f"BT {name} -12 Tf -1 0 0 -1 72 700 Tm (All is well at the) Tj ET")
+        canvas._code.append(f"BT {name} -12 Tf -1 0 0 -1 168 700 Tm (mill.) Tj ET")
+
+    assert text_of(tmp_path / "a.pdf", write=draw) == "All is well at the mill."
+
+
+def letters_at(letters: str, *places: float) -> Glyphs:
+    """A page with letters of ten points, each five wide, on one baseline."""
+    geometry = [number for x in places for number in (x, 93, x + 5, 100, x, 100, 10)]
+    styles = [0] * len(letters)
+    return Glyphs(
+        width=600, height=800, codes=[*map(ord, letters)], styles=styles, geometry=geometry
+    )
+
+
+@pytest.mark.parametrize(
+    ("glyphs", "text"),
+    [
+        (letters_at("ꯋꯔꯜꯥ", 50, 56, 62, 51), "ꯋꯥꯔꯜ"),
+        (letters_at("ꯋꯔꯥꯜ", 50, 56, 57, 62), "ꯋꯔꯥꯜ"),
+        (letters_at("ab\u0301c", 50, 55, 51, 60), "a\u0301bc"),
+    ],
+    ids=["over an earlier letter", "over the last one", "Latin"],
+)
+def test_a_mark_follows_the_letter_that_it_stands_over(glyphs: Glyphs, text: str) -> None:
+    [line] = lay_out(glyphs)
+    assert line_text(glyphs, line) == text
+
+
+def test_signs_that_a_program_writes_kind_by_kind_are_read_as_they_stand() -> None:
+    glyphs = letters_at("cp +", 50, 64, 69, 57)
+    [line] = lay_out(glyphs)
+    assert line_text(glyphs, line) == "c + p"

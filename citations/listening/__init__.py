@@ -1,0 +1,1 @@
+"""Recordings -> captions: who recognises speech, and the work on one recording."""

@@ -1,0 +1,85 @@
+"""Who recognises speech: Whisper on this machine, or a server."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from citations import conf
+from citations.errors import ModelMissing, SpeechMissing
+from citations.providers import weights
+from citations.readers.speech import decoder, whisper
+from transcripts.text.cues import Cue, Word
+
+UNSURE: Final = 0.4  # a probability below which a word is shown as unsure
+PACE: Final = 0.5  # seconds of work for a second of speech, as the base model takes on two cores
+
+Segments = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recognizer:
+    """A model by its name, and the function that returns the language and the segments that it
+    hears in samples, given a language or "".
+    """
+
+    name: str
+    hear: Callable[[bytes, str], tuple[str, Segments]]
+
+
+def recognizer() -> Recognizer:
+    """Return who recognises speech by the settings. Raises ``SpeechMissing`` if nobody can."""
+    choice = conf.speech()
+    if choice is None or not decoder.is_installed():
+        raise SpeechMissing
+    if not whisper.is_installed():
+        raise SpeechMissing
+    try:
+        folder = weights.find(choice.model)
+    except ModelMissing:
+        raise SpeechMissing(f"The model {choice.model} is not on this machine.") from None
+    return Recognizer(_name(choice.model), partial(_hear, folder))
+
+
+def is_available() -> bool:
+    """Return whether recordings can be listened to."""
+    try:
+        recognizer()
+    except SpeechMissing:
+        return False
+    return True
+
+
+def minutes(length: int) -> int:
+    """Estimate how many minutes it takes to listen to so many ms."""
+    return math.ceil(length * PACE / 60_000)
+
+
+def cues_of(segments: Segments, *, start: int) -> Iterable[Cue]:
+    """Yield the captions of a part that begins at ``start`` (ms), with the words' times."""
+    for segment in segments:
+        words, text = segment["words"], segment["text"].strip()
+        if words and text:
+            yield Cue(
+                start=start + words[0][0],
+                end=start + max(words[-1][1], words[0][0]),
+                text=text,
+                words=tuple(
+                    Word(start + begin, word.strip(), probability < UNSURE)
+                    for begin, _, word, probability in words
+                    if word.strip()
+                ),
+            )
+
+
+def _hear(folder: Path, samples: bytes, language: str) -> tuple[str, Segments]:
+    threads = conf.model_threads()
+    return whisper.hear(samples, model=folder, threads=threads, language=language)
+
+
+def _name(model: str) -> str:
+    """Return what people call a model: “Whisper base” is called so, others by their names."""
+    sizes = {conf.WHISPER.format(size): f"Whisper {size}" for size in conf.WHISPER_SIZES}
+    return sizes.get(model, Path(model).name if model.startswith("/") else model)

@@ -1,0 +1,1 @@
+"""Speech in audio and video files: decoded in parts, and heard by Whisper."""

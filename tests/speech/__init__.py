@@ -1,0 +1,1 @@
+"""Made speech with known words, and the Whisper model that hears it."""
