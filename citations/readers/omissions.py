@@ -9,6 +9,7 @@ EMBEDDED: Final = "embedded"
 COMMENT: Final = "comment"
 HIDDEN: Final = "hidden"  # words and shapes that are not shown
 STRUCK: Final = "struck"  # what its author takes back
+SIGN: Final = "sign"  # of a font's own
 EQUATION: Final = "equation"
 INCOMPLETE: Final = "incomplete"  # equations
 _NOTES: Final = {
@@ -18,6 +19,7 @@ _NOTES: Final = {
     COMMENT: "Comments that are not read: {0}.",
     HIDDEN: "Hidden texts that are not read: {0}.",
     STRUCK: "Texts that are struck out and not read: {0}.",
+    SIGN: "Signs of fonts that could not be read: {0}.",
     EQUATION: "Equations that could not be read: {0}.",
     INCOMPLETE: "Equations of which some parts are read as words alone: {0}.",
 }

@@ -1,6 +1,7 @@
 """`kb serve`: the web server, the embedded database, and a worker restarted when it dies."""
 
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -35,6 +36,7 @@ from transcripts.core.errors import InvalidInput, Unavailable
 
 ALL_INTERFACES = ("0.0.0.0", "::")
 GRACE_SECONDS = 3
+NEXT_PORTS = 20  # tried if the usual one is in use
 MAX_PAUSE = 60.0  # seconds between two starts of a worker that keeps dying
 STEADY_SECONDS = 60.0  # a worker that lived this long is restarted without backing off
 STOP_SECONDS = 8.0
@@ -53,7 +55,7 @@ def serve(
             "-p",
             min=0,
             max=65_535,
-            help="Listen on this port; 0: any free port; unset: PORT.",
+            help="Listen on this port; 0: any free one; unset: PORT, or 8000 or the next free one.",
         ),
     ] = None,
     sample: Annotated[
@@ -73,6 +75,8 @@ def serve(
     """
     if host:
         settings.HOST = os.environ["HOST"] = host
+    # A port that nobody has named may be another one.
+    following = 0 if port is not None or settings.OPTIONS["PORT"].is_set else NEXT_PORTS
     if port is not None:
         settings.PORT = port
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -81,7 +85,7 @@ def serve(
     with (
         contextlib.suppress(KeyboardInterrupt),
         server_lock.only_server(data_dir) as write_url,
-        _listen(settings.HOST, settings.PORT, has_sample=sample) as listener,
+        _listen(settings.HOST, settings.PORT, following=following, has_sample=sample) as listener,
     ):
         metrics.watch("server")
         _publish(listener)
@@ -222,15 +226,16 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _listen(host: str, port: int, *, has_sample: bool = False) -> Iterator[socket.socket]:
+def _listen(
+    host: str, port: int, *, following: int = 0, has_sample: bool = False
+) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only where the protocol is named: without it, the body of a response
     # waits for the acknowledgement of its head, about 40 ms.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, port))
-            listener.listen(2048)
+            _bind(listener, host, port, following=following)
         except socket.gaierror:
             raise InvalidInput(
                 f"“{host}” is not an address of this machine.",
@@ -244,6 +249,21 @@ def _listen(host: str, port: int, *, has_sample: bool = False) -> Iterator[socke
             command = f"kb serve{' --sample' if has_sample else ''} --port {other}"
             raise Unavailable(problem, hint=f"Choose another port: `{command}`.") from None
         yield listener
+
+
+def _bind(listener: socket.socket, host: str, port: int, *, following: int) -> None:
+    """Listen on a port or, where it is in use, on the next free one of those that follow it."""
+    for number in range(port, port + following + 1):
+        try:
+            listener.bind((host, number))
+            listener.listen(2048)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or number == port + following:
+                raise
+        else:
+            if number != port:
+                note(f"Port {port} is in use: Cuebase listens on {number}.", "yellow")
+            return
 
 
 def _publish(listener: socket.socket) -> None:

@@ -56,6 +56,7 @@ PAGES = {
     "collection without sources": "/collections/{shelf}/",
     "collection settings": "/collections/{library}/settings/",
     "delete collection": "/collections/{library}/delete/",
+    "settings": "/settings/",
     "tokens": "/tokens/",
     "webhooks": "/webhooks/",
     "webhook": "/webhooks/{hook}/",
@@ -105,6 +106,22 @@ def go(visit: Visits, name: str, **options: Any) -> Visit:
     visitor = visit("" if name in OPEN_PAGES else "ada", **options)
     visitor.go(ALL[name])
     return visitor
+
+
+EDGE = """main => {
+    const style = getComputedStyle(main)
+    return main.getBoundingClientRect().left + parseFloat(style.paddingLeft)
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_all_pages_begin_at_one_left_edge(visit: Visits, width: int) -> None:
+    ada = visit(viewport={"width": width, "height": 900})
+    names = ("library", "search", "highlights", "video", "tokens", "collections", "activity")
+    edges = {name: ada.go(PAGES[name]).locator("main").evaluate(EDGE) for name in names}
+    header = ada.page.locator(".brand").bounding_box()
+    assert header is not None
+    assert edges == dict.fromkeys(names, header["x"])
 
 
 @pytest.mark.parametrize("name", ALL)

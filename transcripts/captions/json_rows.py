@@ -52,6 +52,11 @@ _STARTS_OF_TABLES: Final = frozenset(
 _TEXTS_OF_TABLES: Final = frozenset(
     {"text", "transcript", "sentence", "content", "caption", "body"}
 )
+# A line of CTM, which recognisers are scored by: recording, channel, start, length, word, sureness.
+_CTM: Final = re.compile(  # start and length of a word, between its recording and how sure it is
+    r"\S+[ \t]+[\w-]+[ \t]+([0-9]+\.[0-9]+)[ \t]+([0-9]+\.[0-9]+)[ \t]+(\S+)(?:[ \t]+[\w.-]+){0,3}"
+)
+_CTM_HEAD: Final = re.compile(rf"\s*(?:;;[^\n]*\n)*{_CTM.pattern}[ \t]*(?:\r?\n{_CTM.pattern}|\Z)")
 _HEAD: Final = 1_000  # characters of the line of names
 _MOST: Final = 100_000  # characters of a cell
 
@@ -78,14 +83,23 @@ class _Passage(NamedTuple):
 
 
 def is_table(text: str) -> bool:
-    """Return whether the first line names columns of times and text."""
+    """Return whether the first line names columns of times and text, or is one of CTM, which
+    recognisers are scored by.
+    """
+    if _CTM_HEAD.match(text):
+        return True
     head, mark = _head(text)
     names = {name.strip().strip('"').strip().lower() for name in head.split(mark)}
     return not names.isdisjoint(_STARTS_OF_TABLES) and not names.isdisjoint(_TEXTS_OF_TABLES)
 
 
 def read_table(text: str) -> Captions:
-    """Read the rows, in seconds, milliseconds or as clock times. Raises ``CaptionError``."""
+    """Read the rows, in seconds, milliseconds or as clock times, or the words of CTM.
+
+    Raises ``CaptionError``.
+    """
+    if _CTM_HEAD.match(text):
+        return settle(_drafts_of_ctm(text), format="ctm")
     csv.field_size_limit(_MOST)
     mark = _head(text)[1]
     # Between tabs, quotation marks are text.
@@ -99,6 +113,16 @@ def read_table(text: str) -> Captions:
     except csv.Error as error:
         raise CaptionError(f"This table cannot be read: {error}.") from None
     return settle(drafts_of(rows), format="tsv")
+
+
+def _drafts_of_ctm(text: str) -> list[CueDraft]:
+    words, others = [], []
+    for line in map(str.strip, text.split("\n")):
+        if word := _CTM.fullmatch(line):
+            words.append({"start": word[1], "duration": word[2], "word": word[3]})
+        elif line and not line.startswith(";;"):
+            others.append(CueDraft(UNTIMED, None, line))
+    return drafts_of(words) + others
 
 
 def _head(text: str) -> tuple[str, str]:

@@ -29,6 +29,9 @@ HARDLY_ANY: Final = 200  # characters
 _TELLING: Final = 12  # letters of a text that is found again
 _PARAGRAPH: Final = 60  # letters of a text that hardly stands twice on a page
 _NEARLY_ALL: Final = 0.9
+_STRUCK_CLASS: Final = re.compile(
+    r"(?<![\w.#>])\.([A-Za-z][\w-]*)\s*\{[^{}]*?text-decoration(?:-line)?:\s*line-through"
+)
 _NOSCRIPT: Final = re.compile(r"</?noscript[^<>]*>", re.IGNORECASE)
 _SECTIONS: Final = frozenset(("article", "aside", "main", "nav", "section", "header", "footer"))
 _LINKED: Final = 0.25  # share of a page's header or footer that is links
@@ -155,6 +158,18 @@ def _language(tree: LexborHTMLParser) -> str:
         if language := attributes.get("lang") or attributes.get("xml:lang"):
             return language
     return ""
+
+
+def parsed(source: str) -> LexborHTMLParser:
+    """Return a page whose elements are marked as struck out where only their class says so, as in
+    what word processors write.
+    """
+    tree = LexborHTMLParser(source)
+    rules = "".join(style.text() for style in tree.css("style")[:_MAX_ITEMS])[:_MAX_DATA]
+    for name in {*_STRUCK_CLASS.findall(rules)}:
+        for node in tree.css(f".{name}"):
+            node.attrs["style"] = "text-decoration:line-through"
+    return tree
 
 
 def without_scripts(source: str) -> str:

@@ -3,7 +3,9 @@ front matter, tables, footnotes, tasks, callouts, wiki links. Formulas stay as t
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
+from datetime import date
 from html import escape
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ SEGMENT: Final = 200_000  # characters parsed at once: parsers take more than li
 _FRONT: Final = re.compile(
     r"\A---[ \t]*\n(?=\S)(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 )
+_TOML: Final = re.compile(r"\A\+\+\+[ \t]*\n(.{0,20000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 # Programs also write what is no YAML, such as a title with a colon.
 _FRONT_LINE: Final = re.compile(r"[\w-]+:(?:\s+[^\s\[{]|$)|\s|-|#|$")
 _FRONT_FACT: Final = re.compile(r"(?m)^([\w-]+):[ \t]*[\"']?(.*?)[\"']?[ \t]*$")
@@ -44,6 +47,7 @@ _DISPLAYED: Final = {  # nothing may follow on the last line: it would be lost
 }
 _CLOSERS: Final = {"\\(": "\\)", "\\[": "\\]"}
 _WIKI_LINK: Final = re.compile(r"(?<!\w)!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
+_HIGHLIGHT: Final = re.compile(r"(?<![=\w])==(?=[^\s=])([^=\n]+)(?<=\S)==(?![=\w])")
 _CALLOUT: Final = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
 _ATTRIBUTES: Final = re.compile(r"\s*\{:?\s*(?:[#.][\w:.-]+\s*)+\}\s*$")  # of a heading
 _TASK: Final = re.compile(r"\[([ xX])\](?=\s)")
@@ -64,19 +68,24 @@ _NAMES: Final = (
     "select small source span strike strong style sub summary sup svg table tbody td "
     "template textarea tfoot th thead time title tr track tt u ul var video wbr"
 )
+_TELLING: Final = {"sub": "sub", "sup": "sup", **dict.fromkeys(("del", "s", "strike"), "del")}
 _KNOWN: Final = frozenset(_NAMES.split())
 
 
 def read_front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Return the facts of the YAML at a text's beginning, and what follows it.
+    """Return the facts of the YAML or TOML at a text's beginning, and what follows it.
 
     What stands between two rules and has not the form of a mapping belongs to the text.
     """
-    front = _FRONT.match(text)
+    front = _FRONT.match(text) or _TOML.match(text)
+    values: Any
     try:
-        # Its scalars are what is written: Norwegian is “no”. It builds no objects, merges nothing.
-        values = yaml.load(front[1], yaml.BaseLoader) if front else None
-    except (yaml.YAMLError, RecursionError):
+        if front and front[0].startswith("+"):
+            values = tomllib.loads(front[1])
+        else:
+            # Its scalars are what is written: Norwegian is “no”. It builds no objects.
+            values = yaml.load(front[1], yaml.BaseLoader) if front else None
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError):
         is_front = front and all(map(_FRONT_LINE.match, front[1].splitlines()))
         values = dict(_FRONT_FACT.findall(front[1])) if front and is_front else None
     if front is None or not isinstance(values, dict):
@@ -109,6 +118,8 @@ def _told(value: Any) -> str:
         return ", ".join(filter(None, map(_told, value[:50])))
     if isinstance(value, dict):
         value = value.get("name")
+    if isinstance(value, date):
+        return value.isoformat()
     return value if isinstance(value, str) else ""
 
 
@@ -150,6 +161,7 @@ def _resolve_marks(state: StateCore) -> None:
                 child.content = _ATTRIBUTES.sub("", child.content)
             if child.type == "text":
                 child.content = _WIKI_LINK.sub(lambda link: link[2] or link[1], child.content)
+                child.content = _HIGHLIGHT.sub(r"\1", child.content)
         if before and children:
             _resolve_beginning(before, children)
 
@@ -191,9 +203,13 @@ def _nothing(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
 
 
 def _inline_tag(_: Any, tokens: list[Token], index: int, *options: Any) -> str:
-    """Drop a tag within a paragraph, as "the <script> element" would hide all that follows."""
+    """Drop a tag within a paragraph, as "the <script> element" would hide all that follows; not one
+    that changes what is said, and ends with its paragraph.
+    """
     content = tokens[index].content
     tag = _TAG.fullmatch(content)
+    if tag and (name := _TELLING.get(tag[1].lower())):
+        return f"</{name}>" if content[1] == "/" else f"<{name}>"
     if tag is None or tag[1].lower() in _KNOWN:
         return "<br>" if tag and tag[1].lower() == "br" else ""
     return escape(content)

@@ -27,6 +27,7 @@ _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAX_INDENT = 9
+_HIDING = ("display:none", "visibility:hidden")
 _STRUCK = frozenset(("del", "s", "strike"))
 _LEAST_HIDDEN = 20  # characters; fewer are the name of an icon or of a button
 _INLINE_NAMES = "b cite code em i kbd q strong"
@@ -307,7 +308,7 @@ def _dropped(node: LexborNode) -> str | None:
         or attributes.get("role") in _DROPPED_ROLES
     ):
         return ""
-    if "hidden" in attributes or "display:none" in style:
+    if "hidden" in attributes or any(way in style for way in _HIDING):
         return omissions.HIDDEN
     return omissions.STRUCK if node.tag in _STRUCK or "line-through" in style else None
 

@@ -62,15 +62,15 @@ class _Walked(NamedTuple):
 
 def _read_html(source: str) -> tuple[dict[str, str], _Walked, Iterable[Piece]]:
     """Return a page's facts, its text, and its title where that stands outside."""
-    tree = LexborHTMLParser(source)
+    tree = article.parsed(source)
     titles, everything = _text_of(tree)
     if everything.length < article.HARDLY_ANY:
-        without = LexborHTMLParser(article.without_scripts(source))
+        without = article.parsed(article.without_scripts(source))
         others = _text_of(without)
         if others[1].length >= article.HARDLY_ANY:
             tree, (titles, everything) = without, others
         else:
-            tree = LexborHTMLParser(source)
+            tree = article.parsed(source)
             everything = _Walked.of(tree.body)
     facts = article.facts_of(tree)
     if article.needs_scripts(tree, everything.length):

@@ -28,6 +28,16 @@ _PLAIN_NUMBER: Final = re.compile(r"(\d{1,6})[.)]?")
 _OFF: Final = ("0", "false", "none")
 _EQUATION_EDITORS: Final = ("Equation", "MathType")
 _MARKS: Final = {"b": "strong", "i": "em", "strike": "s", "dstrike": "s"}
+_SIGNS: Final[dict[str, dict[int, str]]] = {  # of fonts' own that documents use, by their codes
+    "Symbol": dict(
+        zip(
+            (*range(0x41, 0x5B), *range(0x61, 0x7B), *b"\xa3\xa5\xae\xb0\xb1\xb3\xb4\xb7\xb9\xbb"),
+            "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ≤∞→°±≥×•≠≈",
+            strict=True,
+        )
+    ),
+    "Wingdings": dict(zip(b"\x6c\x6f\xa7\xa8\xe0\xfb\xfc\xfd\xfe", "●☐▪☐→✗✓☒☑", strict=True)),
+}
 _RAISED: Final = {"superscript": "sup", "subscript": "sub"}
 
 
@@ -187,8 +197,19 @@ class _Document:
         return inner
 
     def _symbol(self, element: Element) -> str:
+        """Return a sign, that of a font's own if it is a known one; others are counted."""
         code = int(attribute(element, "char", "0"), 16)
-        return "" if 0xE000 <= code < 0xF900 else escape(chr(code))  # a font's own
+        if not 0xE000 <= code < 0xF900:
+            return escape(chr(code))
+        sign = _SIGNS.get(attribute(element, "font"), {}).get(code & 0xFF, "")
+        self.omitted[omissions.SIGN] += not sign
+        return sign
+
+    def _box(self, element: Element) -> str:
+        """Return a box of a form as it is ticked."""
+        state = child(element, "checked")
+        state = child(element, "default") if state is None else state
+        return "☑" if state is not None and _is_on(state) else "☐"
 
     def _note_mark(self, element: Element) -> str:
         """Return the mark of a note, which is set below the block."""
@@ -265,6 +286,7 @@ _TEXTS: Final[dict[str, _Convert]] = {
     **dict.fromkeys(("br", "cr"), lambda *_: "<br>"),
     "noBreakHyphen": lambda *_: "-",
     "sym": _Document._symbol,
+    "checkBox": _Document._box,
     **dict.fromkeys(("footnoteReference", "endnoteReference"), _Document._note_mark),
     "commentReference": _Document._comment,
     **dict.fromkeys(("oMath", "oMathPara"), _Document._equation),

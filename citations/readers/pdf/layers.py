@@ -70,10 +70,9 @@ def _text(call: Any, *about: Any) -> str:
 
 def _is_visible_text(shown: Any) -> bool:
     """Whether an object is text that has a colour, unlike that which lies over a scanned page."""
-    return (
-        pdfium.FPDFPageObj_GetType(shown) == pdfium.FPDF_PAGEOBJ_TEXT
-        and pdfium.FPDFTextObj_GetTextRenderMode(shown) != pdfium.FPDF_TEXTRENDERMODE_INVISIBLE
-    )
+    is_text = pdfium.FPDFPageObj_GetType(shown) == pdfium.FPDF_PAGEOBJ_TEXT
+    unseen = pdfium.FPDF_TEXTRENDERMODE_INVISIBLE
+    return is_text and bool(pdfium.FPDFTextObj_GetTextRenderMode(shown) != unseen)
 
 
 def _is_drawn(page: pypdfium2.PdfPage, objects: list[tuple[Any, str]], layer: str) -> bool:
@@ -86,6 +85,6 @@ def _is_drawn(page: pypdfium2.PdfPage, objects: list[tuple[Any, str]], layer: st
         draw_annots=False,
     )
     try:
-        return bitmap.to_pil().getcolors(1) is None
+        return not bitmap.to_pil().getcolors(1)
     finally:
         bitmap.close()

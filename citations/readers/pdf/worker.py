@@ -171,8 +171,8 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
         for letter, left, top, right, bottom in states.values():
             height = bottom - top  # a label's letters are smaller, and stand higher
             place = left, top, right, bottom, left, bottom - 0.2 * height, 0.7 * height
-            for values, more in zip(arrays, ([ord(letter)], [FIELD], place, [0.0]), strict=True):
-                values.extend(more)
+            for values, own in zip(arrays, ([ord(letter)], [FIELD], place, [0.0]), strict=True):
+                values.extend(own)
     finally:
         page.close()
         if is_annotated:

@@ -159,6 +159,17 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
     assert not (home / "postgres").exists()  # refused before anything was started
 
 
+def test_where_nobody_named_the_port_the_next_free_one_is_taken_and_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with _listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with _listen("127.0.0.1", port, following=20) as listener:
+            assert port < listener.getsockname()[1] <= port + 20
+    printed = capsys.readouterr()
+    assert f"Port {port} is in use: Cuebase listens on" in printed.out + printed.err
+
+
 @needs_proc
 @pytest.mark.usefixtures("database")
 @pytest.mark.parametrize(

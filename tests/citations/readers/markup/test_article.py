@@ -246,9 +246,24 @@ def test_what_a_page_hides_or_strikes_out_is_told(tmp_path: Path) -> None:
         f"<p>{SPRING} It costs <del>nine</del> <s>eight</s> seven <ins>euros</ins>.</p>"
         "<div hidden>The answer to the question is in here.</div><i hidden>Close</i>"
         "<p style='text-decoration: line-through'>Not any more.</p>"
+        "<p style='visibility: hidden'>Nor is this sentence shown.</p>"
     )
     document = opened(tmp_path, page)
     assert text_of(document) == f"{SPRING} It costs seven euros."
     assert document.facts.note == (
-        "Hidden texts that are not read: 1. Texts that are struck out and not read: 3."
+        "Hidden texts that are not read: 2. Texts that are struck out and not read: 3."
     )
+
+
+def test_classes_of_a_word_processor_strike_words_out(tmp_path: Path) -> None:
+    style = (
+        "<style>.c1{color:red}.c3{font-weight:700;text-decoration:line-through}"
+        ".c4{text-decoration:none}a.c5:hover{text-decoration:line-through}</style>"
+    )
+    page = (
+        f"{style}<p class=c1>{SPRING} It costs <span class=c3>nine</span>"
+        " <span class=c4>seven</span> <a class=c5>euros</a>.</p>"
+    )
+    document = opened(tmp_path, page)
+    assert text_of(document) == f"{SPRING} It costs seven euros."
+    assert document.facts.note == "Texts that are struck out and not read: 1."

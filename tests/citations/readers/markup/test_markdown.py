@@ -171,3 +171,22 @@ def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None
     text = "It costs ~~nine~~ seven.\n\n- [x] ~~Ask Ben~~"
     assert read(tmp_path, text) == "It costs seven.\n\n• ☑"
     assert opened(tmp_path, text).facts.note == "Texts that are struck out and not read: 2."
+
+
+def test_a_highlight_is_read_without_its_signs(tmp_path: Path) -> None:
+    text = "It ==matters== that a == b and c == d, `==here==`, too."
+    assert read(tmp_path, text) == "It matters that a == b and c == d, ==here==, too."
+
+
+def test_front_matter_may_be_toml(tmp_path: Path) -> None:
+    text = '+++\ntitle = "Tides"\nauthors = ["Ada Quay"]\ndate = 2026-05-03\n+++\n\nWords.\n'
+    facts = opened(tmp_path, text).facts
+    assert (facts.title, facts.author, facts.published) == ("Tides", "Ada Quay", "2026-05-03")
+    assert read(tmp_path, text) == "Words."
+    assert read(tmp_path, "+++\nNo front matter.\n+++\n") == "+++\nNo front matter.\n+++"
+
+
+def test_tags_that_change_what_is_said_count(tmp_path: Path) -> None:
+    text = "10<sup>5</sup> H<sub>2</sub>O for <s>nine</s> <del>eight</del> seven.\n\nx<sup>n\n\nEnd"
+    assert read(tmp_path, text) == "10⁵ H₂O for seven.\n\nx^n\n\nEnd"
+    assert opened(tmp_path, text).facts.note == "Texts that are struck out and not read: 2."

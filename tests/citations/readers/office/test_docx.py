@@ -187,6 +187,20 @@ def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None
     assert opened.facts.note == "Texts that are struck out and not read: 2."
 
 
+def test_signs_of_known_fonts_and_boxes_to_tick_are_read_others_told(tmp_path: Path) -> None:
+    boxes = (
+        f"<w:r><w:fldChar><w:ffData><w:checkBox>{state}</w:checkBox></w:ffData></w:fldChar></w:r>"
+        for state in ("<w:checked/>", "<w:default w:val='1'/>", "<w:checked w:val='0'/>")
+    )
+    signs = (
+        f"<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>"
+        for font, code in (("Symbol", "F061"), ("Wingdings", "F0FE"), ("Webdings", "F0FE"))
+    )
+    opened = read(docx(f"<w:p>{''.join((*boxes, *signs))}</w:p>"), tmp_path)
+    assert text_of(opened) == "☑☑☐α☑"
+    assert opened.facts.note == "Signs of fonts that could not be read: 1."
+
+
 @pytest.mark.parametrize(
     ("equation", "tex"),
     [
