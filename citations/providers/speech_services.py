@@ -26,7 +26,7 @@ HOME: Final = "https://api.openai.com/v1"
 PART_SECONDS: Final = 600.0  # for the answer to a part, of a server without a GPU, too
 RATE: Final = 16_000  # samples a second
 # The best first; a server that does not know one refuses the request.
-ASKED: Final = (
+FORMATS: Final = (
     {"response_format": "verbose_json", "timestamp_granularities[]": ("segment", "word")},
     {"response_format": "verbose_json"},
     {"response_format": "json"},
@@ -100,9 +100,9 @@ class SpeechServer:
         about: dict[str, Any] = {"model": self._model, "temperature": "0"}
         about |= {"language": language.partition("-")[0]} if language else {}
         refusal: ModelRefused | None = None
-        for number, asked in enumerate(ASKED[self._first :], self._first):
+        for number, choice in enumerate(FORMATS[self._first :], self._first):
             form = Form(
-                fields={**about, **asked}, name="part.wav", media_type="audio/wav", data=audio
+                fields={**about, **choice}, name="part.wav", media_type="audio/wav", data=audio
             )
             try:
                 reply = self._server.post("audio/transcriptions", form, SpeechReply)
