@@ -13,6 +13,7 @@ from transcripts.captions import (
     parse,
     parse_text,
     split_name,
+    split_video_id,
     to_json,
     to_srt,
     to_txt,
@@ -837,6 +838,27 @@ def test_cues_without_word_times_store_none() -> None:
 )
 def test_a_name_tells_id_and_language(name: str, wanted: tuple[str, str]) -> None:
     assert split_name(name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("Title [dQw4w9WgXcQ].en-GB.vtt", ("Title", "dQw4w9WgXcQ")),
+        ("Title-dQw4w9WgXcQ.de.srt", ("Title", "dQw4w9WgXcQ")),
+        ("A title (kCc8FmEb1nY).srt", ("A title", "kCc8FmEb1nY")),
+        ("talk_-X9a_b2C3dE.vtt", ("talk", "-X9a_b2C3dE")),
+        ("dQw4w9WgXcQ.vtt", ("", "dQw4w9WgXcQ")),
+        ("Doku [Deutschland].vtt", ("Doku [Deutschland]", "")),
+        ("review-iPhone15Pro.vtt", ("review-iPhone15Pro", "")),
+        ("Week_3_Quiz.vtt", ("Week_3_Quiz", "")),
+        ("Lecture2024.en.vtt", ("Lecture2024", "")),
+        ("interview-transcripts.vtt", ("interview-transcripts", "")),
+    ],
+)
+def test_a_download_is_named_by_a_title_and_the_id_of_its_video(
+    name: str, wanted: tuple[str, str]
+) -> None:
+    assert split_video_id(name) == wanted
 
 
 def test_a_name_is_never_longer_than_a_label() -> None:

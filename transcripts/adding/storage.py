@@ -56,6 +56,7 @@ class Metadata:
 
     key: str
     title: str = ""
+    file_title: str = ""  # of a file's name, for a new recording without another title
     info: VideoInfo | None = None
     youtube_id: str = ""
     tags: Sequence[str] = ()
@@ -112,11 +113,13 @@ def add_captions(
     video_info = None if info is None else _read_info(info)
     stem, name_language = captions.split_name(PurePosixPath(name).name)
     known_id, known_title = (video_info.id, video_info.title) if video_info else ("", "")
+    file_title, id_of_name = ("", "") if key else captions.split_video_id(name)
     metadata = Metadata(
         key=clean_key(key or parsed.id or known_id or stem),
         title=title or parsed.title or known_title,
         info=video_info,
-        youtube_id=known_id or parsed.youtube_id,
+        file_title=file_title if id_of_name else "",
+        youtube_id=known_id or parsed.youtube_id or id_of_name,
         tags=tags,
         by=by,
     )
@@ -296,7 +299,8 @@ def _store_video(
     values = metadata.columns
     values["duration"] = max(duration, values.get("duration", 0))
     # A file may be called by the id of its video, whose hyphens are part of it.
-    title = metadata.key if is_video_id(metadata.key) else files.readable(metadata.key)
+    named = metadata.file_title or metadata.key
+    title = named if is_video_id(named) else files.readable(named)
     about_new = {"title": title, "added_by": metadata.by, **values}
     # The lock keeps concurrent changes from being overwritten.
     video, is_new = Video.objects.select_for_update().get_or_create(

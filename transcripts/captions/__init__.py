@@ -19,7 +19,13 @@ from transcripts.captions.caption_errors import (
     UnsureEncoding,
 )
 from transcripts.captions.encoding import decode, is_marked_or_utf16
-from transcripts.captions.formats import CaptionKind, are_times_dense, sniff, split_name
+from transcripts.captions.formats import (
+    CaptionKind,
+    are_times_dense,
+    sniff,
+    split_name,
+    split_video_id,
+)
 from transcripts.captions.json_files import read_json
 from transcripts.captions.json_rows import read_table
 from transcripts.captions.pasted_text import read_panel, read_plain
@@ -40,6 +46,7 @@ __all__ = [
     "parse",
     "parse_text",
     "split_name",
+    "split_video_id",
     "to_json",
     "to_srt",
     "to_txt",

@@ -174,15 +174,14 @@ def _is_close(run: PdfRun, code: int, left: float, size: float) -> bool:
 
 def _is_apart(glyphs: Glyphs, run: PdfRun, left: float, size: float) -> bool:
     """Whether a character stands as far from a run as the run's letters from each other."""
-    letters, gap = 0, left - run.end
+    gap, gaps, letters = left - run.end, [], 0
     for after, index in pairwise(reversed(run.glyphs[-SPACED:])):
         pair = "".join(chr(glyphs.codes[each]) for each in (after, index) if each >= 0)
         if len(pair) == 2 and pair.isalnum():
-            own = _placed(glyphs, after)[1] - _placed(glyphs, index)[2]
-            if own < 0.12 * size or gap > 1.7 * own:
-                return False
+            gaps.append(_placed(glyphs, after)[1] - _placed(glyphs, index)[2])
             letters += 2 if pair.isalpha() else 1  # beside a 1 there is always space
-    return letters > 1
+    most = 1.7 if len(gaps) > 1 else 1.1  # “ln x” has a narrow space
+    return letters > 1 and min(gaps) >= 0.12 * size and gap <= most * min(gaps)
 
 
 def _placed(glyphs: Glyphs, index: int) -> tuple[int, float, float, float]:

@@ -290,6 +290,16 @@ def test_two_uploaded_files_of_the_same_name_are_both_imported(collection: Colle
     assert library.cues_of(Transcript.objects.get())[0].text == "hello there world"
 
 
+@pytest.mark.parametrize("name", ["Tides-dQw4w9WgXcQ.en.vtt", "Tides [dQw4w9WgXcQ].en.vtt"])
+def test_captions_named_by_the_id_of_a_video_play_with_it(
+    collection: Collection, name: str
+) -> None:
+    data = b"WEBVTT\n\n00:01.000 --> 00:02.000\nThe sea falls.\n"
+    video = storage.add_captions(collection, data, name=name).video
+    assert (video.title, video.youtube_id) == ("Tides", "dQw4w9WgXcQ")
+    assert video.player == "youtube"
+
+
 def test_another_format_replaces_an_unreadable_upload(collection: Collection) -> None:
     job = done(acquisition.request_files(collection, [("talk.vtt", VTT), ("talk.json3", b"")]))
     assert (job.state, job.problems) == (Job.State.DONE, [])

@@ -1,6 +1,7 @@
 """Characters are joined to runs: at any angle, and not across gutters."""
 
 import textwrap
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citations.readers.pdf import reader
 from citations.readers.pdf.layout import lay_out
 from citations.readers.pdf.paragraphs import line_text
-from citations.readers.pdf.runs import Glyphs
+from citations.readers.pdf.runs import GENERATED, Glyphs
 from tests.citations.readers.pdf.papers import Draw, paper
 
 TEXT = (
@@ -116,6 +117,13 @@ def test_few_letters_with_room_around_them_join_no_words(tmp_path: Path, words: 
         canvas.drawString(72 + canvas.stringWidth(first, "Courier", 12) + 3, 700, last)
 
     assert text_of(tmp_path / "a.pdf", write=draw) == words
+
+
+def test_a_narrow_space_after_two_letters_is_one() -> None:
+    narrow = letters_at("ln x", 50, 56.5, 61.5, 63.5)  # gaps of 1.5 and of 2 points
+    narrow = replace(narrow, styles=[0, 0, GENERATED, 0])
+    [line] = lay_out(narrow)
+    assert line_text(narrow, line) == "ln x"
 
 
 def test_text_that_a_negative_size_turns_upside_down_is_read_in_order(tmp_path: Path) -> None:
