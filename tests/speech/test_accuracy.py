@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Opcode
 
 from citations.readers.speech import decoder, whisper
 from tests.programs import require_program, run_program
@@ -86,6 +86,11 @@ def spoken(folder: Path, sentences: tuple[str, ...], voice: str) -> tuple[Path, 
     return whole, starts
 
 
+def _block(opcode: Opcode) -> tuple[str, int, int, int, int]:
+    places = opcode.src_start, opcode.src_end, opcode.dest_start, opcode.dest_end
+    return (opcode.tag, *places)
+
+
 def measure(
     model: Path, folder: Path, sentences: tuple[str, ...], voice: str, language: str = ""
 ) -> Accuracy:
@@ -111,7 +116,7 @@ def measure(
     matches = Levenshtein.opcodes(*texts)
     late = [
         abs(expected[first + n][0] - heard[second + n][0])
-        for kind, first, last, second, _ in matches.as_list()
+        for kind, first, last, second, _ in map(_block, matches)
         if kind == "equal"
         for n in range(last - first)
         if expected[first + n][0] >= 0
