@@ -30,7 +30,7 @@ from citations.models import Chunk
 from citations.providers.embedding import LOCAL
 from citations.search import relevance
 from citations.search.judge import Relevance
-from transcripts.text.stemming import stemmed_as
+from transcripts.text.stemming import ALGORITHMS, stemmed_as
 from transcripts.text.terms import term_of, terms_of
 from transcripts.text.tokenizer import tokenize
 
@@ -126,7 +126,9 @@ def with_bm25s(own: JudgedSet) -> Scores:
     scores = []
     for question in own.questions:
         relevant = judge.count(question)
-        terms = [term for word in tokenize(question.query) for term in terms_of(word)]
+        terms = [
+            term for word in tokenize(question.query) for term in terms_of(word, ("", *ALGORITHMS))
+        ]
         tokens = [term for term in terms if term in index.vocab_dict]
         ranked: list[Chunk] = []
         if tokens:

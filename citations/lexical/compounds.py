@@ -27,15 +27,16 @@ _LEAST: Final = MIN_COMPOUND + len(_ENDINGS[0])
 def find(words: Sequence[QueryWord], state: Snapshot) -> Mapping[str, Mapping[str, float]]:
     """Return the terms of compounds with words, and what an occurrence of one counts."""
     long = [word.text for word in words if word.beyond is None and len(word.text) >= MIN_PART]
-    lexicon = [*_lexicon(state)] if long and state.has_compounds else []
-    within = {word: dict.fromkeys(_with(word, lexicon), WORTH) for word in long}
+    codes = state.codes.intersection(LANGUAGES)
+    lexicon = [*_lexicon(state)] if long and codes else []
+    within = {word: dict.fromkeys(_with(word, codes, lexicon), WORTH) for word in long}
     return {word: terms for word, terms in within.items() if terms}
 
 
-def _with(word: str, lexicon: Sequence[str]) -> list[str]:
+def _with(word: str, codes: Iterable[str], lexicon: Sequence[str]) -> list[str]:
     compounds = {
         compound
-        for code in LANGUAGES
+        for code in codes
         for terms in lexicon
         for compound in parts(term_of(word, code), terms)
     }
@@ -57,5 +58,5 @@ def _lexicon(state: Snapshot) -> Iterator[str]:
 
 
 def _lines(terms: Iterable[str]) -> str:
-    long = (term for term in terms if len(term) >= _LEAST and term.endswith(_ENDINGS))
-    return "".join(f"\n{term}\n" for term in long)
+    long = [term for term in terms if len(term) >= _LEAST and term.endswith(_ENDINGS)]
+    return "".join([f"\n{term}\n" for term in long])

@@ -9,7 +9,7 @@ between a deletion and the merge that sweeps it.
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from itertools import chain
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -30,7 +30,7 @@ from transcripts.core.locks import Lock
 from transcripts.text.bm25 import QueryWord
 from transcripts.text.forms import query_words
 from transcripts.text.stemming import stem
-from transcripts.text.terms import terms_of, worth_before, worth_in_any
+from transcripts.text.terms import Codes, terms_of, worth_before, worth_in_any
 from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 logger = logging.getLogger(__name__)
@@ -102,9 +102,8 @@ def find(query: Query, *, limit: int, resolved: ResolvedFilter) -> LexicalHits:
     needed = [*words, *_phrase_words(query)]
     if limit <= 0 or not words or resolved.is_empty:
         return LexicalHits([], ())
-    excluded = {word: dict.fromkeys(terms_of(word), 1.0) for word in terms.excluded}
     for _ in range(_ATTEMPTS):
-        state = _read(needed, resolved, excluded)
+        state = _read(needed, resolved, terms.excluded)
         if not query.phrases and not query.excluded:
             ranking = scoring.rank(state, words, limit=limit, terms=terms, by=conf.bm25())
             return LexicalHits([ChunkScore(*hit) for hit in ranking.hits], ranking.unknown)
@@ -144,17 +143,23 @@ def word_table(
 
 
 def _read(
-    words: Sequence[QueryWord], resolved: ResolvedFilter, others: Terms = MappingProxyType({})
+    words: Sequence[QueryWord], resolved: ResolvedFilter, excluded: Sequence[str] = ()
 ) -> Snapshot:
     """Read what a search for words needs, their forms and the compounds with them, too."""
-    terms = {**others, **{word.text: worth_in_any(word) for word in words}}
-    before = {**others, **{word.text: worth_before(word) for word in words}}
+    within: Terms = {}
+
+    def terms(codes: Codes) -> Terms:
+        own = {word: terms_of(word, codes) for word in excluded}
+        own |= {word.text: worth_in_any(word, codes) for word in words}
+        return own | {word: {**compound, **own[word]} for word, compound in within.items()}
+
+    def before(codes: Codes) -> Terms:
+        own = {word: terms_of(word, codes) for word in excluded}
+        return own | {word.text: worth_before(word, codes) for word in words}
+
     state = snapshot.read(terms, resolved, before=before)
     within = compounds.find(words, state)
-    if not within:
-        return state
-    terms |= {word: {**own, **terms[word]} for word, own in within.items()}
-    return snapshot.read(terms, resolved, before=before)
+    return snapshot.read(terms, resolved, before=before) if within else state
 
 
 def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, dict[str, float]]:
@@ -163,20 +168,19 @@ def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, d
     """
     if not words:
         return {}
-    terms = {
-        pk: {word: dict.fromkeys(terms_of(word), 1.0) for word in own} for pk, own in words.items()
-    }
-    every = {word: own for each in terms.values() for word, own in each.items()}
+    words = {pk: [*own] for pk, own in words.items()}
+    every = {*chain.from_iterable(words.values())}
     resolved = ResolvedFilter(
         sources=None, chunks=1, readable=frozenset(words), narrows_sources=False
     )
-    state = snapshot.read(every, resolved)
+    state = snapshot.read(lambda codes: {word: terms_of(word, codes) for word in every}, resolved)
     parts = {pk: snapshot.narrowed(state, runs) for pk, runs in snapshot.runs_of(words).items()}
     shares: dict[int, dict[str, float]] = {}
     for pk, part in parts.items():
         if part.chunks >= least:
-            within = segments(replace(part, terms=terms[pk], before=terms[pk]))
-            counts = {word: sum(each.containing(word) for each in within) for word in terms[pk]}
+            own = {word: state.terms[word] for word in words[pk]}
+            within = segments(replace(part, terms=own, before=own))
+            counts = {word: sum(each.containing(word) for each in within) for word in own}
             shares[pk] = {word: count / part.chunks for word, count in counts.items()}
     return shares
 

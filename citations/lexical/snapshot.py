@@ -8,7 +8,7 @@ read again at once.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import psycopg
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from citations.caches import CACHE
 from citations.lexical.postings import Postings, Runs, Words, from_block, from_lengths, from_runs
 from citations.library.filters import ResolvedFilter
-from transcripts.text.compounds import LANGUAGES
+from transcripts.text.stemming import stemmed_as
+from transcripts.text.terms import Codes
 from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
@@ -26,6 +27,7 @@ _ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # consecutive positions [first, end)
 Terms = Mapping[str, Mapping[str, float]]  # of each word of a query, and what each counts
+TermsBy = Callable[[Codes], Terms]  # by the stemmers of the library's languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +84,28 @@ class Snapshot:
     tokens: int
     runs: Runs | None
     positions: NDArray[np.int64] | None
-    has_compounds: bool  # whether there are sources in languages that write them in one word
+    codes: frozenset[str]  # of the stemmers of the library's languages
 
 
-def read(terms: Terms, resolved: ResolvedFilter, *, before: Terms | None = None) -> Snapshot:
+def read(terms: TermsBy, resolved: ResolvedFilter, *, before: TermsBy | None = None) -> Snapshot:
     """Read what a search for words needs, whose terms are given, also those ``before`` if these are
     others.
     """
-    before = terms if before is None else before
-    try:
-        return _read(terms, before, resolved, inline=INLINE)
-    except Gone:
-        return _read(terms, before, resolved, inline=_ALL)
+    inline = INLINE
+    while True:
+        codes = tuple(_CODES)
+        own = terms(codes)
+        try:
+            state = _read(own, before(codes) if before else own, resolved, inline=inline)
+        except Gone:
+            inline = _ALL
+            continue
+        if state.codes <= _CODES.keys():
+            return state
+        _CODES.update(dict.fromkeys(sorted(state.codes)))
+
+
+_CODES: Final = {"": None}  # those known so far: a new language is rare
 
 
 def runs_of(collections: Iterable[int]) -> dict[int, Runs]:
@@ -148,8 +160,7 @@ def cached(
 
 # Reading
 
-_COMPOUNDING = f"^({'|'.join(LANGUAGES)}|nb|nn)(-|_|$)"
-_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _COMPOUNDS, _BEFORE = range(8)
+_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _LANGUAGES, _BEFORE = range(8)
 _DEAD, _OUTDATED = 2, 4  # flags; 1 stands for what is merged
 
 
@@ -157,7 +168,7 @@ class _Row(NamedTuple):
     """A row of ``_statement``; columns that its kind does not have are 0, "" or None."""
 
     kind: int
-    term: str  # of a block
+    term: str  # of a block; all languages, one a line
     number: int  # of the pack, also of a block's; the id of an entry
     version: int  # of the pack, also of a block's; of an entry, the position of its first chunk
     chunks: int
@@ -170,7 +181,11 @@ class _Row(NamedTuple):
 
 _RUNS = "string_agg(int8send(first) || int8send(first + count), ''::bytea ORDER BY first)"
 _BASE = f"""
-    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
+    WITH RECURSIVE spoken AS (
+        SELECT min(language) AS language FROM citations_source
+        UNION ALL SELECT (SELECT min(language) FROM citations_source WHERE language > last.language)
+        FROM spoken last WHERE last.language IS NOT NULL
+    ) SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
         CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
     UNION ALL SELECT 1, '', id, first, count, tokens,
         merged::int + 2 * (source_id IS NULL)::int + 4 * (tokenizer_version < %(version)s)::int,
@@ -179,8 +194,8 @@ _BASE = f"""
     UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
         CASE WHEN count <= %(inline)s THEN data END, NULL
         FROM citations_lexblock WHERE term = ANY(%(terms)s)
-    UNION ALL SELECT 6, '', 0, 0, 0, 0, 0, NULL, NULL, NULL
-        WHERE EXISTS (SELECT FROM citations_source WHERE language ~* %(compounding)s)
+    UNION ALL SELECT 6, coalesce(string_agg(language, E'\n'), ''), 0, 0, 0, 0, 0, NULL, NULL, NULL
+        FROM spoken
     UNION ALL SELECT 7, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL FROM citations_lexentry
         WHERE tokenizer_version < %(version)s AND merged AND source_id IS NOT NULL
 """
@@ -228,7 +243,7 @@ def _read(terms: Terms, before: Terms, resolved: ResolvedFilter, *, inline: int)
         tokens=sum(row.tokens for row in counted) - sum(row.tokens for row in uncounted),
         runs=matching,
         positions=_positions(kinds[_POSITIONS]),
-        has_compounds=bool(kinds[_COMPOUNDS]),
+        codes=frozenset(map(stemmed_as, kinds[_LANGUAGES][0].term.split("\n"))),
     )
 
 
@@ -237,7 +252,7 @@ def _statement(
 ) -> tuple[str, dict[str, Any]]:
     sources = None if resolved.sources is None else list(resolved.sources)
     sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": terms}
-    parameters |= {"compounding": _COMPOUNDING, "version": TOKENIZER_VERSION}
+    parameters["version"] = TOKENIZER_VERSION
     if resolved.readable is not None:
         sql += _OF_READER
         parameters["readable"] = [*resolved.readable]

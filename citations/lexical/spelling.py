@@ -55,9 +55,9 @@ def _nearest(word: str, resolved: ResolvedFilter) -> str:
     """Return the nearest word that may be read, the most frequent of equals; "" if none is near."""
     if not _edits(len(word)):
         return ""
-    tail = snapshot.read({}, resolved).tail
+    tail = snapshot.read(lambda _: {}, resolved).tail
     distances = _near(word, {term for entry in tail for term in entry.words.terms})
-    state = snapshot.read({term: {term: 1.0} for term in distances}, resolved)
+    state = snapshot.read(lambda _: {term: {term: 1.0} for term in distances}, resolved)
     parts = segments(state)
     counts = {term: sum(part.containing(term) for part in parts) for term in distances}
     readable = sorted(filter(counts.get, counts), key=lambda term: (distances[term], -counts[term]))

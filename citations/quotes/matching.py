@@ -115,7 +115,7 @@ def prepare(text: str, *, has_added_stops: bool = False) -> PreparedText:
     if has_added_stops:
         tokens = [token for token in tokens if token.text != QUESTION]
     # "um" is a filler in English; in German, Portuguese and others it is a word.
-    counts = Counter(token.text for token in tokens)
+    counts = Counter([token.text for token in tokens])
     drops_um = counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
     kept = [token for token in tokens if not token.is_filler(drops_um)]
     prepared = _laid_out(text, kept, drops_um, has_added_stops)
@@ -259,14 +259,14 @@ def _laid_out(
     for index, (token, following) in enumerate(pairwise(tokens)):
         if token.is_broken and following.is_word:
             joins.setdefault(token.text + following.text, []).append(index)
-    marks = accumulate((len(token.text) + 1 for token in tokens), initial=0)
+    marks = accumulate([len(token.text) + 1 for token in tokens], initial=0)
     return PreparedText(
         text=text,
         key=_key([token.text for token in tokens]),
         places=array("Q", islice(marks, len(tokens))),
-        starts=array("Q", (token.start for token in tokens)),
-        ends=array("Q", (token.end for token in tokens)),
-        glued=bytearray(token.is_glued for token in tokens),
+        starts=array("Q", [token.start for token in tokens]),
+        ends=array("Q", [token.end for token in tokens]),
+        glued=bytearray([token.is_glued for token in tokens]),
         joins=joins,
         drops_um=drops_um,
         has_added_stops=has_added_stops,

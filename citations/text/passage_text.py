@@ -40,7 +40,7 @@ class PassageText:
 
     def has(self, word: QueryWord) -> bool:
         """Tell whether it has a word of ``query_terms``, in any form."""
-        return any(term in self.terms for term, _ in word.tokens)
+        return not self.terms.isdisjoint([term for term, _ in word.tokens])
 
     @cached_property
     def sentences(self) -> list[Span]:

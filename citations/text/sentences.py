@@ -78,7 +78,7 @@ def asks(sentence: str) -> bool:
 def is_listing(sentence: str) -> bool:
     """Tell whether printed text is a piece of a table: many numbers and no final stop."""
     words = sentence.split()
-    numbers = sum(any(character.isdigit() for character in word) for word in words)
+    numbers = len([word for word in words if any(map(str.isdigit, word))])
     # “1 Waiting, page 3 1.1 Waiting longer:” is cut within a heading.
     is_open = sentence.rstrip().endswith(":") and sentence[:1].isdigit()
     return numbers >= 3 and 8 * numbers >= len(words) and (is_open or not ends_with_stop(sentence))
@@ -243,7 +243,7 @@ def log_odds_of_ends(text: str, start: int, stop: int) -> dict[int, float]:
     matches = list(WORD.finditer(text, max(0, start - _AROUND), stop + _AROUND))
     gaps = gap_patterns([match[0] for match in matches])
     odds = {
-        match.start(): sum(END_WEIGHTS.get(pattern, 0.0) for pattern in around)
+        match.start(): sum([END_WEIGHTS.get(pattern, 0.0) for pattern in around])
         for match, around in zip(matches[1:], gaps, strict=True)
         if start <= match.start() < stop
     }

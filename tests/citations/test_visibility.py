@@ -221,7 +221,7 @@ def counted(readable: frozenset[int]) -> int:
 def of_readers_lexicon(readable: frozenset[int]) -> int:
     chunks = sum(source.chunk_count for source in Source.objects.all())
     resolved = ResolvedFilter(sources=None, chunks=chunks, readable=readable)
-    return snapshot.read({"networks": {"networks": 1.0}}, resolved).chunks
+    return snapshot.read(lambda _: {"networks": {"networks": 1.0}}, resolved).chunks
 
 
 def of_collections_lexicon(readable: frozenset[int]) -> int:

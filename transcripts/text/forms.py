@@ -77,17 +77,21 @@ def has_capitals(text: str) -> bool:
 _ASCII_CAPITAL: Final = re.compile("[A-Z]")
 
 
-def plain_word(piece: str) -> str:
-    """Return the word that a piece of text without blanks is, with what may stand beside a word;
-    "" for one that may have other forms or go on.
+def without_marks(piece: str) -> str:
+    """Return a piece of text without blanks without the marks around it that change no word or form
+    of it, or as it is where it has nothing else.
     """
-    letters = piece.strip(_BESIDE).rstrip(_BEHIND)
-    is_plain = len(letters) > 1 and letters.isascii() and letters.isalpha()
-    return letters.lower() if is_plain and letters[1:].islower() else ""
+    return piece.lstrip(_BEFORE).rstrip(_BEHIND) or piece
 
 
-_BESIDE: Final = "()[]{}<>|*`\";?!~^'“”"
-_BEHIND: Final = _BESIDE + ".,:"
+def plain_word(piece: str) -> str:
+    """Return the word that a piece without marks is, "" if it may have other forms or go on."""
+    is_plain = len(piece) > 1 and piece.isascii() and piece.isalpha()
+    return piece.lower() if is_plain and piece[1:].islower() else ""
+
+
+_BEFORE: Final = '([{<|*`";?!~^“”„'
+_BEHIND: Final = ')]}>|*`";?!~^“”.,:…'
 
 
 def forms_of(piece: str) -> Iterator[str]:
@@ -176,6 +180,7 @@ _NAME: Final = re.compile(
 _PART: Final = re.compile("[aA0]+")
 _HUMPS: Final = re.compile("A?a+|A+(?!a)|0+")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_FORMULA: Final = re.compile("[a0](?:[-/][a0])+")  # “n-1”, “1/x” and “3-4” are no words
 _CAPITALS: Final = re.compile("A{2,5}|A(?:[.]A){1,4}")
 
 
@@ -206,7 +211,10 @@ def _name(written: str, is_single: bool) -> WrittenName:
     first, last = match.span("name")
     spans = [(first + a, first + b) for a, b in (m.span() for m in _PART.finditer(match["name"]))]
     words = tuple(_lower(written[a:b]) for a, b in spans)
-    joined = _joined(written[first:last], kinds[first:last]) if len(words) > 1 else ""
+    is_formula = _FORMULA.fullmatch(match["name"]) is not None
+    joined = ""
+    if len(words) > 1 and not is_formula:
+        joined = _joined(written[first:last], kinds[first:last])
     parts = [written[a + c : a + d] for a, b in spans for c, d in _humps(kinds[a:b])]
     is_underscored = "_" in match["name"]
     if is_underscored:
@@ -262,13 +270,18 @@ def _joined(name: str, kinds: str) -> str:
 
 # The first character is looked for alone, which is fast, then what is before it.
 _NUMBER: Final = r"(?=[^\W\d_]{0,3}\d) \w{1,20} (?!\w)"
-_GROUPS: Final = re.compile(rf"(?<![\w.,-]) {_NUMBER} (?: [\ \u00a0] {_NUMBER} )+", re.VERBOSE)
+_GROUPS: Final = re.compile(  # “1 2 3” is a series
+    rf"(?<![\w.,-]) {_NUMBER} (?: [\ \u00a0] (?=\w\w) {_NUMBER} )+", re.VERBOSE
+)
+# Unlike most short words, most units have no vowel.
+_UNIT: Final = r"(?: [^\W\d_aeiouyàâäåéèêíóôöúüаеиоуыэюя]{1,3} | eV | min | mol | oz )"
 _MEASURED: Final = re.compile(
-    r"\d (?<![\w.,-].) \d{0,19} (?: [.,]\d{1,20} )? [\ \u00a0] [^\W\d_]{1,3} (?!\w)", re.VERBOSE
+    rf"\d (?<![\w.,-].) \d{{0,19}} (?: [.,]\d{{1,20}} )? [\ \u00a0] {_UNIT} (?!\w)",
+    re.VERBOSE | re.IGNORECASE,
 )
 _CUT: Final = re.compile(r"(?<!\w) [^\W\d_]{2,30} [-‐\u00ad] \s{1,9} [^\W\d_]{2,30}", re.VERBOSE)
 # What they have, which is looked for faster
-_ACROSS: Final = re.compile(r"[\d‐\u00ad-][^\W\d_]{0,3}\s")  # any of them
+_ACROSS: Final = re.compile(r"(?:\d[^\W\d_]{0,3}|[^\W\d_][‐\u00ad-])\s")  # any of them
 _TWO_NUMBERS: Final = re.compile(r"\d\w{0,19}[ \u00a0][^\W\d_]{0,3}\d")
 _HYPHEN: Final = re.compile(r"[-‐\u00ad]\s")
 

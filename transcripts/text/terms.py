@@ -7,11 +7,11 @@ does to the words of one language cannot match those of another.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transcripts.text import compounds
 from transcripts.text.bm25 import QueryWord
@@ -24,8 +24,9 @@ from transcripts.text.forms import (
     names,
     plain_word,
     query_words,
+    without_marks,
 )
-from transcripts.text.stemming import ALGORITHMS, stem_by, stemmed_as
+from transcripts.text.stemming import stem_by, stemmed_as
 from transcripts.text.tokenizer import (
     is_lone,
     is_unspaced,
@@ -35,6 +36,8 @@ from transcripts.text.tokenizer import (
     units,
     word_places,
 )
+
+Codes = tuple[str, ...]  # of stemmers; "" stands for languages without one
 
 MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
@@ -54,9 +57,9 @@ def term_of(word: str, code: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def terms_of(word: str) -> tuple[str, ...]:
-    """Return every term of a word, whatever the language of its text."""
-    return tuple(dict.fromkeys(term_of(word, code) for code in ("", *ALGORITHMS)))
+def terms_of(word: str, codes: Codes) -> Mapping[str, float]:
+    """Return the terms of a word in texts of the languages of stemmers, each of which counts 1."""
+    return {term_of(word, code): 1.0 for code in codes}
 
 
 def counted(text: str, code: str) -> tuple[dict[str, int], int]:
@@ -67,18 +70,12 @@ def counted(text: str, code: str) -> tuple[dict[str, int], int]:
     whichever is more. So queries for it need no search among all pairs.
     """
     pieces = text.split()
-    every = Counter(map(_pieces(code).__getitem__, pieces))
-    counts, odd = dict[str, int](), list[tuple[_Piece, int]]()
-    for own, often in every.items():
-        if isinstance(own, str):
-            counts[own] = often
-        else:
-            odd.append((own, often))
+    counts: dict[Any, int] = Counter(map(_pieces(code).__getitem__, pieces))
+    odd = [(piece, counts.pop(piece)) for piece in [*counts] if piece.__class__ is _Piece]
     length = len(pieces)
     for piece, often in odd:
         length += (piece.words - 1) * often
-        for term in piece.terms:
-            counts[term] = counts.get(term, 0) + often
+        _add(counts, piece.terms, often)
     special = [(piece, often) for piece, often in odd if piece.is_special]
     if special:
         _count_special(counts, text, code, special)
@@ -88,29 +85,25 @@ def counted(text: str, code: str) -> tuple[dict[str, int], int]:
 def _count_special(
     counts: dict[str, int], text: str, code: str, pieces: Sequence[tuple["_Piece", int]]
 ) -> None:
-    heads = _sum((piece.heads, often) for piece, often in pieces)
-    tails = _sum((piece.tails, often) for piece, often in pieces)
-    others = _sum((piece.others, often) for piece, often in pieces)
+    heads, tails, others = dict[str, int](), dict[str, int](), dict[str, int]()
+    for piece, often in pieces:
+        _add(heads, piece.heads, often)
+        _add(tails, piece.tails, often)
+        _add(others, piece.others, often)
     if any(piece.goes_on for piece, _ in pieces):
-        others.update(forms_across(text))
-    own = heads | tails
+        _add(others, [term_of(form, code) for form in forms_across(text)], 1)
+    for term in heads | tails:
+        _add(counts, (term,), max(heads.get(term, 0), tails.get(term, 0)))
     if any(piece.capitals for piece, _ in pieces) and has_capitals(text):
-        own += _sum((piece.capitals, often) for piece, often in pieces)
-    for term, often in own.items():
+        for piece, often in pieces:
+            _add(counts, piece.capitals, often)
+    # What has the same stem as a word of the text adds nothing to it.
+    counts.update({term: often for term, often in others.items() if term[1:] not in counts})
+
+
+def _add(counts: dict[str, int], terms: Iterable[str], often: int) -> None:
+    for term in terms:
         counts[term] = counts.get(term, 0) + often
-    for form, often in others.items():
-        other = term_of(form, code)
-        # What has the same stem as a word of the text adds nothing to it.
-        if other[1:] not in counts:
-            counts[other] = counts.get(other, 0) + often
-
-
-def _sum(parts: Iterable[tuple[list[str], int]]) -> Counter[str]:
-    total = Counter[str]()
-    for forms, often in parts:
-        for form in forms:
-            total[form] += often
-    return total
 
 
 class _Piece:
@@ -119,6 +112,8 @@ class _Piece:
     ``terms`` are those of its words and forms, but for what depends on the rest of the text:
     single characters of unspaced scripts, names in capitals and other forms of words.
     """
+
+    __slots__ = ("capitals", "goes_on", "heads", "is_special", "others", "tails", "terms", "words")
 
     def __init__(self, piece: str, code: str) -> None:
         words, forms = tokenize(piece), [*forms_of(piece)]
@@ -130,7 +125,7 @@ class _Piece:
         self.terms = [term_of(word, code) for word in counted]
         self.heads, self.tails = [part[0] for part in unspaced], [part[-1] for part in unspaced]
         self.capitals = [term_of(form, code) for form in own if form.isupper()]
-        self.others = [form for form in forms if form[0] == OTHER]
+        self.others = [term_of(form, code) for form in forms if form[0] == OTHER]
         self.goes_on = goes_on(piece)
         self.is_special = bool(unspaced or self.capitals or self.others or self.goes_on)
 
@@ -145,7 +140,10 @@ class _Pieces(dict[str, str | _Piece]):
         self.earlier = dict[str, str | _Piece]()
 
     def __missing__(self, piece: str) -> str | _Piece:
-        own = self.earlier.get(piece) or self._analysed(piece)
+        own = self.earlier.get(piece)
+        if own is None:
+            bare = without_marks(piece)
+            own = self[bare] if bare != piece else self._analysed(piece)
         if len(self) >= _REMEMBERED:
             self.earlier = {**self}
             self.clear()
@@ -177,24 +175,23 @@ def worth_of(word: QueryWord, code: str) -> tuple[tuple[str, float], ...]:
     worth: defaultdict[str, float] = defaultdict(float)
     for form, own in word.tokens:
         worth[term_of(form, code)] += own
-    return tuple((term, min(1.0, own)) for term, own in worth.items())
+    return tuple([(term, min(1.0, own)) for term, own in worth.items()])
 
 
 @lru_cache(maxsize=1 << 12)
-def worth_in_any(word: QueryWord) -> Mapping[str, float]:
-    """Return the terms of a word, whatever the language of its text, and what each counts."""
-    return {term: own for code in ("", *ALGORITHMS) for term, own in worth_of(word, code)}
+def worth_in_any(word: QueryWord, codes: Codes) -> Mapping[str, float]:
+    """Return the terms of a word in texts of the languages of stemmers, and what each counts."""
+    return {term: own for code in codes for term, own in worth_of(word, code)}
 
 
-@lru_cache(maxsize=1 << 12)
-def worth_before(word: QueryWord) -> Mapping[str, float]:
-    """Return the terms of a word, and what each counts, in what the version before
-    ``TOKENIZER_VERSION`` has indexed; none if it had no such word.
+def worth_before(word: QueryWord, codes: Codes) -> Mapping[str, float]:
+    """Return what ``worth_in_any`` returns, for what the version before ``TOKENIZER_VERSION`` has
+    indexed; nothing if it had no such word.
 
     It indexed words without their other forms. Whoever raises the version writes here how the
     version before has the words of a query.
     """
-    return dict.fromkeys(terms_of(word.text), 1.0) if word.beyond is None else {}
+    return terms_of(word.text, codes) if word.beyond is None else {}
 
 
 # Within one text, whose language is known: stems without it; no language: words as they are
@@ -253,16 +250,8 @@ def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, 
 def spans_of(places: Iterable[Place], query: str, language: str) -> list[tuple[int, int]]:
     """Return the spans of the places that have a word of a query."""
     terms = {term for word in query_terms(query, language) for term, _ in word.tokens}
-    return joined_spans(
-        [place.span for place in places if place.term in terms or _holds(place.term, terms)]
-    )
-
-
-def _holds(term: str, terms: Collection[str]) -> bool:
-    """Tell whether a term is a compound with one of the others."""
-    return term.endswith(_COMPOUNDING) and any(
-        next(compounds.parts(part, f"\n{term}\n"), "") for part in terms
-    )
-
-
-_COMPOUNDING = tuple(f"/{code}" for code in compounds.LANGUAGES)
+    if stemmed_as(language) in compounds.LANGUAGES:
+        places = [*places]
+        lines = "".join([f"\n{place.term}\n" for place in places])
+        terms |= {compound for part in terms for compound in compounds.parts(part, lines)}
+    return joined_spans([place.span for place in places if place.term in terms])

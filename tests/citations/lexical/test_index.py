@@ -380,8 +380,10 @@ def backwards(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Source]:
     monkeypatch.setattr(
         lexical_index,
         "worth_before",
-        lambda word: (
-            {} if word.beyond is not None else {term[::-1]: 1.0 for term in terms_of(word.text)}
+        lambda word, codes: (
+            {}
+            if word.beyond is not None
+            else {term[::-1]: 1.0 for term in terms_of(word.text, codes)}
         ),
     )
     return make
