@@ -159,11 +159,6 @@ def live_distance() -> float:
     return float(settings.LIVE_DISTANCE_THRESHOLD)
 
 
-def live_relevance() -> float:
-    """Return the lowest score of the cross-encoder at which a passage is cited."""
-    return float(settings.LIVE_RELEVANCE_THRESHOLD)
-
-
 def live_off_topic() -> float:
     """Return the probability above which the gate skips talk as off-topic."""
     return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)

@@ -44,7 +44,7 @@ class SearchRequest:
     limit: int  # passages that are shown at once
     filter: Filter
     explain: bool
-    reranks: bool
+    reads: int  # passages that a cross-encoder reads
     expands: bool
     user: User | None
     space: EmbeddingSpace | None
