@@ -20,7 +20,7 @@ from typing import Final
 
 from harness.environment import arguments, boot, command, machine
 
-boot(RERANKER="none", LIVE_RELEVANCE_THRESHOLD="0", API_CALLS_PER_MINUTE="0")
+boot(RERANKER="none", API_CALLS_PER_MINUTE="0")
 
 import httpx
 from asgiref.sync import sync_to_async

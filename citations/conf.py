@@ -159,11 +159,6 @@ def live_distance() -> float:
     return float(settings.LIVE_DISTANCE_THRESHOLD)
 
 
-def live_relevance() -> float:
-    """Return the lowest score of the cross-encoder at which a passage is cited."""
-    return float(settings.LIVE_RELEVANCE_THRESHOLD)
-
-
 def live_off_topic() -> float:
     """Return the probability above which the gate skips talk as off-topic."""
     return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)
@@ -206,6 +201,12 @@ def speech() -> SpeechChoice | None:
         base_url=own.removesuffix("/audio/transcriptions") or settings.OPENAI_BASE_URL.rstrip("/"),
         key=settings.SPEECH_API_KEY or ("" if own else settings.OPENAI_API_KEY),
     )
+
+
+def model_timeout() -> float:
+    """Return the longest wait for a model server in seconds; 0: as is usual for its kind."""
+    seconds: float = settings.MODEL_TIMEOUT_SECONDS
+    return seconds
 
 
 def search_numbers() -> dict[str, str]:

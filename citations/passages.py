@@ -126,9 +126,9 @@ class Explanation:
     """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
 
     “rrf” is the sum of “rrf_lexical” and “rrf_vector”, each 1 / (K + rank); “bm25” is the sum of
-    its terms. The score comes from “rerank_score” where a cross-encoder ran, else from the judge,
-    whose sum is “base” and the shares of its “signs”, and with one branch from “rrf”; “formula” has
-    the numbers.
+    its terms. The score comes from the judge, whose sum is “base” and the shares of its “signs”,
+    and with one branch from “rrf”; “formula” has the numbers. “rerank_score” is what a
+    cross-encoder gave the passage, None if it has not read it; it is one of the signs.
     """
 
     lexical_rank: int | None = None

@@ -26,7 +26,17 @@ from citations.models import Chunk, Source, State
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from harness.environment import DATA, note
-from harness.sets import SHORT, SHORT_DOCUMENTS, TRANSCRIPTS, drawn, jsonl, paths, windows, written
+from harness.sets import (
+    SHORT,
+    SHORT_DOCUMENTS,
+    TRANSCRIPTS,
+    defined_terms,
+    drawn,
+    jsonl,
+    paths,
+    windows,
+    written,
+)
 from transcripts.adding import storage
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
@@ -41,9 +51,25 @@ DOCUMENTS: Final = {
     "scifact": ("shared/scifact/corpus.jsonl", "dev/ir/scifact_train"),
     "cacm": ("dev/ir/cacm/corpus.jsonl", "dev/ir/cacm"),
 }
+SOME_TALKS: Final = {  # each n-th of those sets is enough to learn from: embedding takes long
+    "ocw6012_titles": 2,
+    "nyudl_headings": 2,
+    "bitcoin_headings": 3,
+    "qmsum": 4,
+}
 WINDOWS: Final = {"hf_windows": "hfcourse", "nyu_windows": "nyudl"}
-SETS: Final = (*TRANSCRIPTS, *DOCUMENTS, SHORT, *WINDOWS)
-FAMILIES: Final = {"nyudl_headings": "nyudl", "nyu_windows": "nyudl"}  # of sets on the same talks
+TERMS: Final = {  # of textbooks: each set is a library of short documents
+    "terms_astronomy": "astronomy",
+    "terms_chemistry": "chemistry-bundle",
+    "terms_finance": "principles-finance",
+    "terms_psychology": "psychology",
+}
+SETS: Final = (*TRANSCRIPTS, *DOCUMENTS, SHORT, *WINDOWS, *TERMS)
+FAMILIES: Final = {  # of sets on the same talks or of the same kind
+    "nyudl_headings": "nyudl",
+    "nyu_windows": "nyudl",
+    **dict.fromkeys(TERMS, "terms"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +94,23 @@ class JudgedSet:
 def fill(name: str, *, most: int, others: int | None = None) -> JudgedSet:
     """Fill a collection with a set's sources; draw at most ``most`` of its questions.
 
-    ``others`` limits the documents of a classic collection that answer no question.
+    ``others`` limits the documents of a classic collection that answer no question, and leaves some
+    talks of large sets out, with their questions.
     """
     collection = Collection.objects.create(name=name, slug=name)
     if name in DOCUMENTS:
         questions = _classic(collection, name, others)
     elif name in WINDOWS:
         questions = _windows(collection, WINDOWS[name])
-    elif name == SHORT:
-        questions = _short_documents(collection)
+    elif name == SHORT or name in TERMS:
+        pages = defined_terms(TERMS[name]) if name in TERMS else jsonl(SHORT_DOCUMENTS)
+        questions = _short_documents(collection, pages)
     else:
-        add_transcripts(collection, paths(TRANSCRIPTS.get(name, name)))
-        questions = gold(name)
+        files = paths(TRANSCRIPTS.get(name, name))
+        files = files if others is None else files[:: SOME_TALKS.get(name, 1)]
+        add_transcripts(collection, files)
+        videos = {path.stem for path in files}
+        questions = [each for each in gold(name) if videos & {at.source for at in each.answers}]
     note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
     return JudgedSet(name=name, collection=collection, questions=drawn(questions, most))
 
@@ -121,8 +152,7 @@ def ingest(collection: Collection) -> None:
         raise SystemExit(f"Not ingested: {[(each.title, each.error) for each in unfinished]}")
 
 
-def _short_documents(collection: Collection) -> list[Question]:
-    rows = jsonl(SHORT_DOCUMENTS)
+def _short_documents(collection: Collection, rows: list[dict[str, Any]]) -> list[Question]:
     add_pages(collection, {row["title"]: row["text"] for row in rows})
     uuids = dict(Source.objects.filter(collection=collection).values_list("title", "uuid"))
     return [

@@ -4,7 +4,9 @@ Nothing here needs Django.
 """
 
 import json
+import lzma
 import random
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -23,6 +25,7 @@ TRANSCRIPTS: Final = {  # folders of the sets of questions
     "qmsum": "qmsum",
 }
 
+SHORTEST: Final = 5  # words of a definition that is a question
 SHORT: Final = "short_documents"  # technical, each with questions in other words than its own
 SHORT_DOCUMENTS: Final = Path(__file__).with_name(f"{SHORT}.jsonl")
 
@@ -77,6 +80,31 @@ def questions_by_people(
 def windows(name: str) -> list[dict[str, Any]]:
     """Return the windows of speech of a pair of lectures and what was written for them."""
     return jsonl(f"dev/pairs/{name}.jsonl")
+
+
+def defined_terms(book: str, most: int = 70) -> list[dict[str, Any]]:
+    """Return passages of a textbook that mark a defined term, drawn by chance: title, text, and as
+    questions what the glossary says of the terms, without these.
+    """
+    pages: dict[tuple[str, str], list[str]] = {}
+    with lzma.open(DATA / "reader" / "textbooks.jsonl.xz", "rt", encoding="utf-8") as lines:
+        sections = [row for row in map(json.loads, lines) if row["book"] == book]
+    for section in sections:
+        passages = section["passages"]
+        for row in section["queries"]:
+            term, definition = row["q"], row["a"]
+            marked = [part for part in passages if term.lower() in map(str.lower, part["terms"])]
+            if row["kind"] == "term" and len(definition.split()) >= SHORTEST and len(marked) == 1:
+                title = marked[0]["head"] or section["title"]
+                said = re.sub(rf"{re.escape(term)}\w*", "", definition, flags=re.IGNORECASE)
+                pages.setdefault((title, marked[0]["text"]), []).append(said.strip(" :;,."))
+    drawn_pages = sorted(pages.items())
+    random.Random(book).shuffle(drawn_pages)
+    by_title = {title: (text, questions) for (title, text), questions in reversed(drawn_pages)}
+    return [
+        {"title": title, "text": text, "questions": questions[:2]}
+        for title, (text, questions) in [*by_title.items()][-most:]
+    ]
 
 
 def pages_of_course() -> dict[str, list[dict[str, Any]]]:

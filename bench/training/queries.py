@@ -6,11 +6,11 @@ Import it once Django is set up.
 import pickle
 import random
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 from unittest import mock
 
 import numpy as np
@@ -34,7 +34,8 @@ from citations.vectors import space as vector_space
 OWN, FOREIGN, GIBBERISH = "own", "foreign", "gibberish"  # questions
 WINDOW, TALK, ASIDE = "window", "talk", "aside"  # speech: on the subject, foreign, about nothing
 OTHERS: Final = 60  # foreign questions, and gibberish, of each set
-UNANSWERED: Final = 1_500  # documents of a classic collection without an answer to any question
+UNANSWERED: Final = 700  # documents of a classic collection without an answer to any question
+LIMIT: Final = 10
 Numbers = NDArray[np.float64]
 
 
@@ -50,6 +51,7 @@ class JudgedQuery:
 
 
 Judged = dict[str, list[JudgedQuery]]  # by sets
+T = TypeVar("T")
 
 
 def read_or_gather(
@@ -70,8 +72,8 @@ def read_or_gather(
     return judged
 
 
-def left_out(judged: dict[str, list[JudgedQuery]], name: str) -> list[JudgedQuery]:
-    """Return the queries of all sets but those of a set's family."""
+def left_out(judged: Mapping[str, Sequence[T]], name: str) -> list[T]:
+    """Return what there is of all sets but those of a set's family: queries, or more of them."""
     family = FAMILIES.get(name, name)
     return [
         query
@@ -79,6 +81,23 @@ def left_out(judged: dict[str, list[JudgedQuery]], name: str) -> list[JudgedQuer
         if FAMILIES.get(other, other) != family
         for query in queries
     ]
+
+
+def scored(question: JudgedQuery, order: Numbers) -> tuple[float, float]:
+    """Return nDCG@10 and hit@1 of the candidates by descending score."""
+    gains = question.relevant[np.argsort(-order, kind="stable")][:LIMIT].astype(float)
+    discounts = 1 / np.log2(np.arange(2, LIMIT + 2))
+    best = discounts[: min(question.total, LIMIT)].sum()
+    return float((gains * discounts[: len(gains)]).sum() / best), float(gains[0])
+
+
+def balanced(queries: Sequence[JudgedQuery]) -> list[float]:
+    """Weight queries so that each set counts the same, 1 on average."""
+    sizes: dict[tuple[str, str], int] = {}
+    for question in queries:
+        sizes[question.set, question.kind] = sizes.get((question.set, question.kind), 0) + 1
+    mean = len(queries) / len(sizes)
+    return [mean / sizes[query.set, query.kind] for query in queries]
 
 
 class Recorder:
@@ -203,7 +222,7 @@ def with_candidates(
             limit=10,
             filter=Filter(),
             explain=False,
-            reranks=False,
+            reads=0,
             expands=False,
             user=None,
             space=None,

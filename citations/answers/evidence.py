@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 
@@ -27,6 +27,7 @@ UNQUOTED: Final = (
 )
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _MIN_SUPPORT: Final = 20  # chunks that support nodes of the tree
+_READ: Final = 10  # passages that a cross-encoder reads, where there is one
 _DEFINING: Final = 5  # passages that may define a term, beside those that the question finds
 
 
@@ -90,12 +91,12 @@ def find(
     if span := filter.span:
         chunks = [chunk for chunk in chunks if is_within(chunk.evidence.locator.span, span)]
     if is_broad and not filter.span:
-        evidence, stage = tree_search.search(query, chunks, is_reranked=results.reranked)
+        evidence, stage = tree_search.search(query, chunks)
         return _set(evidence, (*results.stages, stage), notes)
     evidence = [chunk.evidence for chunk in chunks[:limit]]
     if term := answer_types.term(question):
         # The term is looked up as it stands: nothing is imagined that a second search asks for.
-        about, _ = search(term, limit=MAX_LIMIT, expand=False)
+        about, _ = search(term, limit=MAX_LIMIT, expand=False, rerank=False)
         evidence += _defining(question, about.passages, evidence)
     return _set(evidence, results.stages, notes)
 
@@ -151,12 +152,10 @@ def _defining(
     return new[:_DEFINING]
 
 
-def _search(
-    scope: Scope, question: str, *, filter: Filter, limit: int, user: User | None, expand: bool
-) -> tuple[Results, tuple[str, ...]]:
-    search = partial(
-        search_pipeline.search, scope, filter=filter, limit=limit, user=user, expand=expand
-    )
+def _search(scope: Scope, question: str, **options: Any) -> tuple[Results, tuple[str, ...]]:
+    def search(text: str) -> Results:
+        return search_pipeline.search(scope, text, reads=_READ, **options)
+
     results = search(question)
     unquoted = question.translate(_QUOTES)
     if results.passages or unquoted == question:
@@ -168,9 +167,7 @@ def _search(
 def _set(
     evidence: Sequence[Evidence], stages: tuple[Stage, ...], notes: tuple[str, ...]
 ) -> EvidenceSet:
-    is_reranked = any(stage.name == search_pipeline.RERANK for stage in stages)
-    is_compared = vector_space.active() is not None and not candidates.is_by_words(stages)
-    is_fused = is_compared and not is_reranked
+    is_fused = vector_space.active() is not None and not candidates.is_by_words(stages)
     return EvidenceSet(evidence=_numbered(evidence), stages=stages, notes=notes, is_fused=is_fused)
 
 

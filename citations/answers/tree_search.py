@@ -14,7 +14,6 @@ from citations.models import Level
 from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
 from citations.passages import Stage
-from citations.providers import registry
 from citations.search import fusion
 from citations.vectors import space as vector_space
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
@@ -71,9 +70,7 @@ def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     return evidence, _stage(evidence, started), whole.note
 
 
-def search(
-    query: TreeQuery, chunks: Sequence[ChunkEvidence], *, is_reranked: bool
-) -> tuple[list[Evidence], Stage]:
+def search(query: TreeQuery, chunks: Sequence[ChunkEvidence]) -> tuple[list[Evidence], Stage]:
     """Rank sections and documents before ``chunks``."""
     started = perf_counter()
     node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), BROAD)
@@ -83,11 +80,7 @@ def search(
     nodes = list({node.node: node for node in (*over, *near)}.values())
     nodes = outline_search.in_its_language(nodes, query.question)
     scores = _scores(nodes, chunks)
-    if is_reranked:
-        own = [chunk.evidence for chunk in chunks]
-        scores = _reranked(query, nodes, scores)
-    else:
-        own = _with_documents(chunks, nodes, scores)
+    own = _with_documents(chunks, nodes, scores)
     evidence = _merged(query, own, nodes, scores)[: query.limit]
     return evidence, _stage(evidence, started)
 
@@ -164,22 +157,6 @@ def _with_documents(
         replace(own, score=(own.score + documents.get(own.source, 0.0)) / (1 + DOCUMENT_WEIGHT))
         for own in evidence
     ]
-
-
-def _reranked(
-    query: TreeQuery, nodes: Sequence[Summary], scores: Mapping[int, float]
-) -> dict[int, float]:
-    """Score the first nodes with the cross-encoder that scored the chunks, if it is available."""
-    reranker = registry.reranker()
-    first = sorted(nodes, key=lambda node: -scores.get(node.node, 0.0))[: 2 * query.limit]
-    if reranker is None or not first:
-        return dict(scores)
-    texts = [f"{node.passage.heading}\n\n{node.passage.text}" for node in first]
-    try:
-        rated = reranker.score(query.question, texts)
-    except ModelError:
-        return dict(scores)
-    return {node.node: score for node, score in zip(first, rated, strict=True)}
 
 
 # Evidence

@@ -7,6 +7,7 @@ gets an outcome and, after a failure, a note; it keeps waiting only if the datab
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Final, TypeVar
 
@@ -42,7 +43,7 @@ from citations.models import UNFINISHED, LectureSession, Window, WindowOutcome
 from citations.providers import encoders, registry
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
-from citations.search import chunk_rows
+from citations.search import chunk_rows, judge
 from citations.search.relevance import judge_candidates
 from citations.vectors import space as vector_space
 from transcripts.core.errors import KnowledgeBaseError, UnexpectedError
@@ -54,6 +55,7 @@ Step = TypeVar("Step", WindowQuery, NearestPassages)
 Value = TypeVar("Value")
 
 CANDIDATES: Final = 10  # passages per window
+READ: Final = 5  # of them, that a cross-encoder reads
 CITED: Final = 3  # of them, at most
 
 # Of the best passage's order, that another cited one needs. No setting: it was chosen with the
@@ -235,6 +237,7 @@ def _find_nearest(query: WindowQuery, farthest: float) -> NearestPassages | Deci
         stages=query.stages,
         speech=speech,
         distance=distance,
+        model=query.space.model,
         passages=tuple(passages),
     )
 
@@ -245,12 +248,9 @@ def _choose(nearest: Sequence[NearestPassages], *, farthest: float) -> list[Deci
 
 
 def _decide_on(near: NearestPassages, farthest: float) -> Decision:
-    """Cite the relevant passages: by the cross-encoder, or else by the judge."""
-    scores, note = _score(near)
-    if scores is None:
-        matches = rank_by_judge(near.passages, farthest)
-    else:
-        matches = rank_by_score(near.passages, scores)
+    """Cite the relevant passages by the judge, and by a cross-encoder as one of its signs."""
+    passages, note = _read(near)
+    matches = rank_by_judge(passages, farthest)
     if matches:
         outcome = WindowOutcome.CITED
     else:
@@ -276,30 +276,29 @@ def rank_by_judge(passages: Sequence[NearPassage], farthest: float) -> list[Cita
     return [CitationMatch(passage.candidate, passage.score) for passage in ranked]
 
 
-def rank_by_score(passages: Sequence[NearPassage], scores: Sequence[float]) -> list[CitationMatch]:
-    """Return the passages that the cross-encoder finds relevant; equal ones, the nearest first."""
-    relevant = [
-        CitationMatch(passage.candidate, score)
-        for passage, score in zip(passages, scores, strict=True)
-        if score >= conf.live_relevance()
-    ]
-    return sorted(relevant, key=lambda match: -match.score)
-
-
-def _score(near: NearestPassages) -> tuple[list[float] | None, str]:
-    """Return the cross-encoder's scores, 0 to 1; None without one or, with a note, if it fails."""
+def _read(near: NearestPassages) -> tuple[Sequence[NearPassage], str]:
+    """Let a cross-encoder, if there is one, read the best passages, and add its sign; if it fails,
+    return a note, too.
+    """
     reranker = registry.live_reranker()
-    if reranker is None:  # `kb doctor` and `kb models` say so
-        return None, ""
+    if reranker is None or not near.passages:  # `kb doctor` and `kb models` say so
+        return near.passages, ""
+    passages = sorted(near.passages, key=lambda passage: -passage.relevance.order)
     try:
         # The model reads no more; the previous window covers the beginning.
         newest = encoders.keep_end(near.window.text, most=QUERY_TOKENS)
-        texts = [passage.candidate.indexed_text for passage in near.passages]
-        return reranker.score(newest, texts), ""
+        most = min(READ, conf.rerank_candidates())
+        scores = reranker.score(newest, [each.candidate.indexed_text for each in passages[:most]])
     except Exception as error:
         reason, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
         logger.warning("A window was not re-ranked: %s", reason, exc_info=not is_known)
-        return None, f"Ordered by the judge, not re-ranked: {reason}"
+        return near.passages, f"Ordered by the judge, not re-ranked: {reason}"
+    head = judge.trained(near.model).live
+    relevances = head.read([passage.relevance for passage in passages], scores)
+    return [
+        replace(passage, relevance=relevance)
+        for passage, relevance in zip(passages, relevances, strict=True)
+    ], ""
 
 
 # Failures

@@ -79,10 +79,13 @@ class NearPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestPassages(StageResult):
-    """The passages nearest to a window, nearest first, and how far that one is."""
+    """The passages nearest to a window, nearest first, how far that one is, and the embedding
+    model that found them.
+    """
 
     speech: WindowSpeech
     distance: float
+    model: str
     passages: tuple[NearPassage, ...]
 
 

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from time import perf_counter
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from citations.providers.weights import ModelConfig
 
 QUERY_TOKENS = 64
 PAIR_TOKENS = 256  # the cost grows faster than the length
+READ_SECONDS: Final = 1.0  # for the passages of a search; the first ``AT_ONCE`` are always read
+AT_ONCE: Final = 5
 logger = logging.getLogger(__name__)
 
 
@@ -30,7 +33,9 @@ class Reranker(Protocol):
     def name(self) -> str: ...
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score of 0 to 1 for each text. Raises ``ModelError``."""
+        """Return a score of 0 to 1 for each text, or for the first ones, as many as can be read in
+        time. Raises ``ModelError``.
+        """
 
 
 class CrossEncoderReranker:
@@ -48,11 +53,15 @@ class CrossEncoderReranker:
         self._scorer = _scorer(folder, config)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the logistic function of the logits."""
-        if not texts:
-            return []
-        logits = self._scorer.logits(query, texts).astype(np.float64)
-        return [float(score) for score in 1 / (1 + np.exp(-logits.clip(-500, 500)))]
+        """Return the logistic function of the logits; read until ``READ_SECONDS`` are over."""
+        started, scores = perf_counter(), list[float]()
+        for first in range(0, len(texts), AT_ONCE):
+            if scores and perf_counter() - started > READ_SECONDS:
+                break
+            part = texts[first : first + AT_ONCE]
+            logits = self._scorer.logits(query, part).astype(np.float64)
+            scores += (1 / (1 + np.exp(-logits.clip(-500, 500)))).tolist()
+        return scores
 
 
 class BrokenReranker:

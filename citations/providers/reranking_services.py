@@ -27,7 +27,7 @@ from citations.providers.text_requests import (
 )
 from transcripts.core.stages import timed
 
-RERANK_SECONDS: Final = 4.0  # a search waits so long for all requests together
+RERANK_SECONDS: Final = 2.0  # a search waits so long for all requests together
 AT_ONCE: Final = 8  # searches that wait for the server; others do without
 _LIMITS: Final = RequestLimits(texts=200, together=400_000, each=8_000)
 _LISTS: Final = ("results", "data", "scores", "output")

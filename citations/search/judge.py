@@ -11,6 +11,10 @@ searches by words, have the likelihood of ``words_floor.json``, which reads no c
 A prediction of trees (Friedman, "Greedy function approximation: a gradient boosting machine", 2001)
 is the sum of one leaf of each. It is shared out among the signs along each tree's path: a split
 adds the difference of the means below and above it (Saabas, 2014), so that the parts add up.
+
+A cross-encoder, if there is one, is one more sign: its order of the best passages, and how far
+each is from the best of them. Its weights are learnt beside those of the trees, which know nothing
+of it (``bench/training/judge.py``).
 """
 
 import json
@@ -18,6 +22,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -32,6 +37,7 @@ Numbers = NDArray[np.float64]
 
 BUILT_IN: Final = "all-MiniLM-L6-v2"  # whose judge serves models that have none of their own
 WORDS: Final = Path(__file__).with_name("words_floor.json")  # the floor that reads no cosine
+CROSS_ENCODER: Final = "cross-encoder"  # the sign of the model that reads passages
 
 
 class Estimate(NamedTuple):
@@ -160,6 +166,28 @@ class Floor:
         return [Estimate(likelihood, likelihood >= self.least) for likelihood in likelihoods]
 
 
+@dataclass(frozen=True, slots=True)
+class ReaderWeights:
+    """The weights of a cross-encoder that has read the first passages: of how close a score's
+    log-odds are to the best, relative to the worst, and of the reciprocal rank.
+    """
+
+    closeness: float
+    rank: float
+
+    def shares(self, scores: Sequence[float]) -> Numbers:
+        """Return what scores of 0 to 1, one or more, add: 0 for the best, less for the others."""
+        limited = np.clip(np.array(scores, np.float64), _EPSILON, 1 - _EPSILON)
+        odds = np.log(limited / (1 - limited))
+        distances = (odds.max() - odds) / max(float(np.ptp(odds)), _EPSILON)
+        return self.rank * (1 / signs.ranks(odds) - 1) - self.closeness * distances
+
+    @property
+    def least(self) -> float:
+        """What a passage that was not read has."""
+        return -self.closeness - self.rank
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RelevanceHead:
     """The judge of one kind of query. One whose candidates are all below ``floor`` has none that
@@ -168,10 +196,26 @@ class RelevanceHead:
 
     order: TreeEnsemble
     floor: Floor
+    reader: ReaderWeights
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        return cls(order=TreeEnsemble.from_json(stored["order"]), floor=Floor.from_json(stored))
+        return cls(
+            order=TreeEnsemble.from_json(stored["order"]),
+            floor=Floor.from_json(stored),
+            reader=ReaderWeights(**stored["reader"]),
+        )
+
+    def read(self, relevances: Sequence[Relevance], scores: Sequence[float]) -> list[Relevance]:
+        """Add to the judgements of passages, the best first, the scores of a cross-encoder that has
+        read the first of them, one or more; likelihoods stay.
+        """
+        read = zip(scores, self.reader.shares(scores).tolist(), strict=True)
+        unread = repeat((0.0, self.reader.least))
+        return [
+            _with_sign(relevance, SignShare(CROSS_ENCODER, *own))
+            for relevance, own in zip(relevances, chain(read, unread), strict=False)
+        ]
 
     def judge(self, table: CandidateTable, floor: Floor | None) -> list[Relevance]:
         """Judge candidates by a floor; without one all of them count as likely."""
@@ -238,19 +282,22 @@ def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: flo
     """Add a sign to a judgement: its share to the order's sum, ``log_odds`` to the likelihood,
     which must then reach ``floor``.
     """
-    order = float(_logistic(np.float64(relevance.sum + sign.share)))
-    judgement = replace(
-        relevance,
-        order=order,
-        signs=(*relevance.signs, sign.name),
-        values=(*relevance.values, sign.value),
-        added=(*relevance.added, sign.share),
-    )
+    judgement = _with_sign(relevance, sign)
     if relevance.likelihood is None:
         return judgement
     own = min(max(relevance.likelihood, _EPSILON), 1 - _EPSILON)
     likelihood = float(_logistic(np.float64(math.log(own / (1 - own)) + log_odds)))
     return replace(judgement, likelihood=likelihood, is_likely=likelihood >= floor)
+
+
+def _with_sign(relevance: Relevance, sign: SignShare) -> Relevance:
+    return replace(
+        relevance,
+        order=float(_logistic(np.float64(relevance.sum + sign.share))),
+        signs=(*relevance.signs, sign.name),
+        values=(*relevance.values, sign.value),
+        added=(*relevance.added, sign.share),
+    )
 
 
 _EPSILON: Final = 1e-9  # a likelihood with finite log-odds

@@ -5,7 +5,9 @@ database queries does not depend on the number of results.
 """
 
 from collections.abc import Sequence, Set
+from itertools import zip_longest
 from time import perf_counter
+from typing import Final
 
 from django.contrib.auth.models import User
 
@@ -29,14 +31,14 @@ from citations.passages import (
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
 from citations.schemas.filters import MAX_LIMIT
-from citations.search import candidates, judgments, selection
+from citations.search import candidates, judge, judgments, selection
 from citations.search.candidates import (
     FETCH,
     FUSE,
     JUDGE,
     LEXICAL,
     VECTOR,
-    CandidateHit,
+    CandidateSet,
     SearchRequest,
     timed,
 )
@@ -55,6 +57,7 @@ STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICAT
 BY_WORDS_NOTE = (
     "Which passages are likely was judged by their words alone: their meaning was not compared."
 )
+MAX_READ: Final = 20  # passages that a cross-encoder reads
 SIGNS_NOTE = "Signs and emoji are searched for as they are written, and no passage has these."
 SPEAKER_NOTE = (
     "Of a speaker, only passages are searched in which nobody else speaks; a talk in short turns"
@@ -71,6 +74,7 @@ def search(
     filter: Filter = Filter(),
     explain: bool = False,
     rerank: bool = True,
+    reads: int = MAX_READ,
     expand: bool = True,
     user: User | None = None,
     quick: bool = False,
@@ -81,9 +85,10 @@ def search(
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
 
-    ``score`` is the cross-encoder's (0 to 1) if it ran, else the judge's, which orders passages
-    that both branches look for. With a single branch it is Σ 1/(60 + rank) divided by its maximum,
-    1/61. ``relevance`` is how likely a passage is on the query's subject, where that is known.
+    ``score`` is the judge's (0 to 1), which orders passages that both branches look for; of the
+    best, a cross-encoder reads ``reads`` at most, where there is one, and its scores count as a
+    sign. With a single branch, ``score`` is Σ 1/(60 + rank) divided by its maximum, 1/61.
+    ``relevance`` is how likely a passage is on the query's subject, where that is known.
 
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
@@ -111,14 +116,14 @@ def search(
         limit=limit if shown.stop is None else shown.stop - (shown.start or 0),
         filter=filter,
         explain=explain,
-        reranks=rerank and not quick,
+        reads=min(reads, conf.rerank_candidates()) if rerank and not quick else 0,
         expands=expand and conf.uses_hyde() and not quick,
         user=user,
         space=space,
     )
     started = perf_counter()
     result = candidates.find(request)
-    ranked, reranking, failed = _rank(request, result.hits)
+    ranked, reranking, failed = _rank(request, result)
     every, deduplicated = timed(DEDUPLICATE, lambda: selection.grouped(ranked, joins=for_readers))
     likely = candidates.likely_chunks([group.best.hit for group in every], request.query.words)
     room = selection.ListRoom()
@@ -172,7 +177,7 @@ def slow_stages(*, mode: SearchMode = SearchMode.BOTH) -> tuple[str, ...]:
     slow = {
         EXPAND: uses_vectors and conf.uses_hyde(),
         EMBED: uses_vectors and conf.embedding().provider in conf.EMBEDDING_SERVICES,
-        RERANK: registry.reranker() is not None,
+        RERANK: mode == SearchMode.BOTH and registry.reranker() is not None,
     }
     return tuple(name for name, is_slow in slow.items() if is_slow)
 
@@ -200,29 +205,30 @@ def _suggestion(request: SearchRequest, unknown: Sequence[str]) -> str:
 # Re-rank
 
 
-def _rank(
-    request: SearchRequest, hits: list[CandidateHit]
-) -> tuple[list[RankedHit], list[Stage], str]:
-    """Order the first candidates by the cross-encoder; without one, keep the judge's order.
+def _rank(request: SearchRequest, result: CandidateSet) -> tuple[list[RankedHit], list[Stage], str]:
+    """Let a cross-encoder, if there is one, read the first candidates that the judge has ordered,
+    and order all of them again with its sign.
 
     Return its stage, too, and a note if it failed.
     """
-    own = [RankedHit(hit, hit.score) for hit in hits]
-    reranker = registry.reranker() if request.reranks else None
-    if reranker is None:  # `kb doctor` and `kb models` say so
-        return own, [], ""
-    first = hits[: conf.rerank_candidates()]
-    texts = [hit.candidate.indexed_text for hit in first]
+    hits = result.hits
+    ranked = [RankedHit(hit, hit.score) for hit in hits]
+    relevances = [hit.relevance for hit in hits if hit.relevance]
+    reranker = registry.reranker() if request.reads and relevances else None
+    if reranker is None or result.embedding is None:  # `kb doctor` and `kb models` say so
+        return ranked, [], ""
+    texts = [hit.candidate.indexed_text for hit in hits[: request.reads]]
     try:
         scores, stage = timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
-        return own, [], f"The best passages were not read again: {error.text}"
-    ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
-    ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order
-    least = ranked[-1].score if ranked else 1.0
-    # Candidates that were not re-ranked come below the others, in the judge's order.
-    below = [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
-    return ranked + below, [stage], ""
+        return ranked, [], f"The best passages were not read again: {error.text}"
+    head = judge.trained(result.embedding.space.model).search
+    ranked = [
+        RankedHit(hit._replace(relevance=relevance), relevance.order, score)
+        for hit, relevance, score in zip_longest(hits, head.read(relevances, scores), scores)
+    ]
+    # Stable: equal scores keep the order of before.
+    return sorted(ranked, key=lambda hit: -hit.score), [stage], ""
 
 
 # Enrich

@@ -115,6 +115,7 @@ def describe(
         length=table.lengths[places],
         source=np.array([row.source for row in candidates], np.int64),
         k1=conf.bm25().k1,
+        chunks=resolved.chunks,
     )
 
 

@@ -15,22 +15,14 @@ OF_SOURCE: Final = 3  # passages of a source before those of others
 
 
 class RankedHit(NamedTuple):
-    """A candidate's final score; ``least`` is the lowest re-ranked one, for candidates below it."""
+    """A candidate's final score, and the one that a cross-encoder gave it, if it read it."""
 
     hit: CandidateHit
     score: float
     rerank_score: float | None = None
-    least: float | None = None
 
     @property
     def formula(self) -> str:
-        if self.rerank_score is not None:
-            name = conf.reranker()
-            reader = f"{name} at its server" if conf.is_served(name) else "the cross-encoder"
-            return f"{self.score:.4f} = the score of {reader}"
-        if self.least is not None:
-            lowest = f"{self.least:.4f} (the lowest re-ranked score)"
-            return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"
         if judged := self.hit.relevance:
             return f"{self.score:.4f} = 1 / (1 + exp({-judged.sum:z.4f}))"
         k = conf.rrf_k()

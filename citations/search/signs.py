@@ -20,6 +20,7 @@ NEIGHBOUR_WEIGHT: Final = 0.35  # weight of each neighbour beside a passage
 MIN_SPREAD: Final = 0.1  # of cosines; less tells nothing, and is usual among few candidates
 FIRST: Final = 20  # candidates of which a source has a share
 BEST: Final = 3  # passages that speak for a source
+SIZES: Final = (64, 1_024)  # chunks of the smallest and largest library that the judge tells apart
 
 ORDER: Final = (
     "reciprocal ranks",
@@ -40,7 +41,13 @@ ORDER: Final = (
     "length",
 )
 OF_SOURCE: Final = ("share of the source", "closeness of the source", "words of the source")
-ABSOLUTE: Final = ("cosine", "cosine with neighbours", "best cosine", "spread of cosines")
+ABSOLUTE: Final = (
+    "cosine",
+    "cosine with neighbours",
+    "best cosine",
+    "spread of cosines",
+    "size of the library",
+)
 SIGNS: Final = ORDER + OF_SOURCE + ABSOLUTE
 
 
@@ -64,6 +71,7 @@ class CandidateTable:
     length: Numbers  # (n,): words, relative to the library's average
     source: NDArray[np.int64]  # (n,)
     k1: float = DEFAULT.k1  # of BM25
+    chunks: int = SIZES[-1]  # that were searched
 
 
 def compute(table: CandidateTable) -> Numbers:
@@ -75,7 +83,7 @@ def compute(table: CandidateTable) -> Numbers:
     share, most = table.weights / total, total * (table.k1 + 1)
     near_cosine = _smoothed(table.cosine, table.neighbour_cosine)
     near_bm25 = _smoothed(table.bm25, table.neighbour_bm25)
-    by_meaning, by_words = _ranks(table.cosine), _ranks(table.bm25)
+    by_meaning, by_words = ranks(table.cosine), ranks(table.bm25)
     has_words = table.bm25 > 0
     reciprocal = 1 / (RRF_K + by_meaning) + np.where(has_words, 1 / (RRF_K + by_words), 0)
     best_bm25 = max(float(table.bm25.max()), 1e-9)
@@ -101,11 +109,12 @@ def compute(table: CandidateTable) -> Numbers:
         near_cosine,
         np.full(n, table.cosine.max()),
         np.full(n, table.cosine.max() - np.median(table.cosine)),
+        np.full(n, np.log(np.clip(table.chunks, *SIZES))),
     ]
     return np.column_stack(columns)
 
 
-def _ranks(scores: Numbers) -> Numbers:
+def ranks(scores: Numbers) -> Numbers:
     """Return ranks from 1, best first; ties in their order."""
     ranks = np.empty(len(scores))
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)

@@ -40,6 +40,7 @@ SIGNS: Final = (
     gettext_noop("share of the source"),
     gettext_noop("closeness of the source"),
     gettext_noop("words of the source"),
+    gettext_noop("cross-encoder"),
 )
 
 

@@ -130,7 +130,7 @@ MODEL_IDLE_SECONDS = option(
 RERANKER = option(
     "RERANKER",
     "cross-encoder/ms-marco-MiniLM-L-12-v2",
-    "Cross-encoder that ranks the best candidates, if it is on this machine or at "
+    "Cross-encoder that reads the best candidates, if it is on this machine or at "
     "RERANKER_BASE_URL; none: off.",
 )
 RERANKER_BASE_URL = option(
@@ -140,7 +140,12 @@ RERANKER_BASE_URL = option(
 )
 RERANKER_API_KEY = option("RERANKER_API_KEY", "", "Key of the reranking server.", secret=True)
 RERANK_CANDIDATES = option(
-    "RERANK_CANDIDATES", 50, "Candidates that the cross-encoder ranks.", least=1, most=200
+    "RERANK_CANDIDATES",
+    20,
+    "Candidates that the cross-encoder reads for a search; for an answer at most 10, for a "
+    "lecture's window 5.",
+    least=1,
+    most=20,
 )
 
 # Language models
@@ -223,12 +228,6 @@ LIVE_DISTANCE_THRESHOLD = option(
     "Distance above which a lecture cites nothing: the squared L2 distance of the vectors of "
     "speech and passage, 2 − 2·cosine, from 0 to 4. Lower is stricter.",
     most=4,
-)
-LIVE_RELEVANCE_THRESHOLD = option(
-    "LIVE_RELEVANCE_THRESHOLD",
-    0.5,
-    "Cross-encoder score (0 to 1) below which a lecture does not cite a passage.",
-    most=1,
 )
 LIVE_OFF_TOPIC_CONFIDENCE = option(
     "LIVE_OFF_TOPIC_CONFIDENCE", 0.8, "Confidence from which speech is off-topic; 1: never.", most=1

@@ -68,7 +68,7 @@ def test_what_measures_and_trains_stays_small() -> None:
     scripts = product(".py", folders=("bench",))
     sizes = [len(file.read_text().splitlines()) for file in scripts]
     assert max(sizes) <= 400
-    assert sum(sizes) <= 6_170
+    assert sum(sizes) <= 6_360
 
 
 def test_no_script_is_above_250_lines() -> None:

@@ -166,7 +166,7 @@ def parsed(source: str) -> LexborHTMLParser:
     """
     tree = LexborHTMLParser(source)
     rules = "".join(style.text() for style in tree.css("style")[:_MAX_ITEMS])[:_MAX_DATA]
-    for name in {*_STRUCK_CLASS.findall(rules)}:
+    for name in [*dict.fromkeys(_STRUCK_CLASS.findall(rules))][:_MAX_ITEMS]:
         for node in tree.css(f".{name}"):
             node.attrs["style"] = "text-decoration:line-through"
     return tree

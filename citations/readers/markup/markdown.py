@@ -55,7 +55,8 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"</?([a-zA-Z][\w.:-]*)[^<>]*>")
 # What is code is no comment; so is a sign for per cent that follows a letter or a number.
 _COMMENT: Final = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)|(?P<code>`+)[^`\n]+(?P=code)"
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)|\Z)"
+    r"|(?<!`)(?P<code>`++)[^`\n]++(?P=code)"
     r"|(?<![\w%])%%(?!%)(?P<said>(?:(?!%%).){0,20000})%%(?!%)",
     re.DOTALL | re.MULTILINE,
 )

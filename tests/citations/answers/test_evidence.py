@@ -252,20 +252,23 @@ def test_nodes_without_vectors_are_found_by_the_words_below_them(
     assert first.source == source.pk
 
 
-def test_a_cross_encoder_scores_nodes_and_chunks_alike(
+def test_a_cross_encoder_reads_ten_passages_for_an_answer(
     collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Counter:
-        name = "counter"
+    read: list[Sequence[str]] = []
+
+    class Reader:
+        name = "reader"
 
         def score(self, query: str, texts: Sequence[str]) -> list[float]:
-            return [0.9 if text.count("hales") > 1 else 0.1 for text in texts]
+            read.append(texts)
+            return [0.5] * len(texts)
 
-    lecture(collection, "entropy", "whales")
-    monkeypatch.setattr(registry, "reranker", Counter)
-    passages = find(scope, OVERVIEW).evidence
-    assert {passage.score for passage in passages} <= {0.9, 0.1}
-    assert passages[0].score == 0.9
+    embed(make_document(collection, [f"Whales eat krill {n}." for n in range(15)]))
+    monkeypatch.setattr(registry, "reranker", Reader)
+    evidence = find(scope, "What do whales eat?")
+    assert [len(texts) for texts in read] == [10]
+    assert evidence.is_fused  # its score is a sign of the judge, which keeps its scale
 
 
 def test_a_search_over_levels_asks_the_database_the_same_few_times(

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from citations.api import shapes
 from citations.lectures import events
+from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.models import (
     Citation,
@@ -26,6 +27,7 @@ from citations.models import (
 )
 from citations.providers import registry
 from citations.schemas.lectures import SegmentEventOut
+from citations.search.judge import Relevance
 from tests.citations.api.rest import V1, assert_has, good, heard, schema_of_events
 from tests.citations.api.rest import send as post
 from tests.citations.talks import talk_in
@@ -265,8 +267,12 @@ def test_an_empty_answer_says_why_in_its_header_in_its_note_and_in_the_event(
         case WindowOutcome.TOO_FAR:
             settings.LIVE_DISTANCE_THRESHOLD = 0.01
         case WindowOutcome.TOO_WEAK:
-            reranker = SimpleNamespace(score=lambda _, texts: [0.1] * len(texts))
-            monkeypatch.setattr(registry, "live_reranker", lambda: reranker)
+            unlikely = Relevance(order=0.9, likelihood=0.1, is_likely=False, base=2.0)
+            monkeypatch.setattr(
+                lecture_pipeline,
+                "judge_candidates",
+                lambda _, candidates, **__: [unlikely] * len(candidates),
+            )
     body = {"session_id": session, "transcript_text": " ".join(SAID[:2]), "window_index": 0}
     for _ in range(2):  # the second time from what is stored
         response = post(asking, "rag/query", body)

@@ -17,6 +17,7 @@ from citations.providers import registry
 from citations.search import judgments
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from tests.citations.trusted_readers import trust_readers
 from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.core.scope import NOTHING, Scope
 from transcripts.models import Collection
@@ -128,6 +129,7 @@ def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
 
     monkeypatch.setattr(registry, "reranker", Reranker)
     assert [*approaches()] == ["words", "meaning", "both", "both+rerank"]
+    trust_readers(monkeypatch)
     assert approaches()["both+rerank"] == 0  # “heat” is shorter
     assert [*approaches(Approach.MEANING)] == ["meaning"]
 

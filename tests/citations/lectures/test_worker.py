@@ -42,6 +42,7 @@ from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from tests.citations.providers import tiny_models
+from tests.citations.trusted_readers import trust_readers
 from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
 from tests.model_standin import Fault, ModelStandIn
 from tests.programs import run_program
@@ -194,7 +195,6 @@ def test_the_nearest_passages_are_cited_best_first(
 def test_without_a_cross_encoder_the_score_is_the_cosine_and_no_note_repeats_it(
     lecture: LectureSession, textbook: Source, settings: Any
 ) -> None:
-    settings.LIVE_RELEVANCE_THRESHOLD = 0.99  # it judges the cross-encoder's scores alone
     cited = cite(lecture)
     model = HashEmbedder()
     near = float(model.embed_query(SAID) @ model.embed_query(PASSAGES[0]))
@@ -356,15 +356,34 @@ def test_without_a_cross_encoder_each_passage_must_be_near_enough(
     assert quotes(cite(lecture)) == [PASSAGES[0]]
 
 
-def test_the_cross_encoder_orders_and_leaves_out(
-    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
+def test_the_cross_encoder_is_a_sign_of_what_is_cited(
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    judge = Judge(Enthalpy=0.9, Entropy=0.6, Bread=0.4)
-    monkeypatch.setattr(registry, "live_reranker", lambda: judge)
-    cited = cite(lecture)
-    assert quotes(cited) == [PASSAGES[1], PASSAGES[0]]
-    assert [citation.relevance_score for citation in cited.citations] == [0.9, 0.6]
+    settings.LIVE_DISTANCE_THRESHOLD = 4.0
+    without = cite(lecture)
+    reader = Judge(Enthalpy=0.9, Entropy=0.6, Bread=0.4)
+    monkeypatch.setattr(registry, "live_reranker", lambda: reader)
+    assert quotes(cite(lecture, SAID + " "))[0] == quotes(without)[0]  # far the best for the judge
+    trust_readers(monkeypatch)
+    cited = cite(lecture, SAID + "  ")
+    assert quotes(cited) == [PASSAGES[1]]
     assert cited.window.note == ""
+
+
+def test_the_cross_encoder_reads_the_best_passages_of_a_window_alone(
+    lecture: LectureSession, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Sequence[str]] = []
+
+    class Reader(Judge):
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            read.append(texts)
+            return super().score(query, texts)
+
+    embed(make_document(collection, [f"{PASSAGES[0]} {number}" for number in range(8)]))
+    monkeypatch.setattr(registry, "live_reranker", Reader)
+    assert cite(lecture).citations
+    assert [len(texts) for texts in read] == [lecture_pipeline.READ]
 
 
 @given(judged=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1) | st.none()), max_size=6))
@@ -379,15 +398,11 @@ def test_ranks_are_the_order_of_the_scores_that_are_sent_with_them(
         )
         for number, (order, likelihood) in enumerate(judged)
     ]
-    for ranked in (
-        lecture_pipeline.rank_by_judge(passages, 4.0),
-        lecture_pipeline.rank_by_score(passages, [order for order, _ in judged]),
-    ):
-        chosen = ranked[: lecture_pipeline.CITED]
-        cited = lecture_pipeline.by_score(chosen)
-        assert set(cited) == set(chosen)
-        expected = sorted((match.score for match in cited), reverse=True)
-        assert [match.score for match in cited] == expected
+    chosen = lecture_pipeline.rank_by_judge(passages, 4.0)[: lecture_pipeline.CITED]
+    cited = lecture_pipeline.by_score(chosen)
+    assert set(cited) == set(chosen)
+    expected = sorted((match.score for match in cited), reverse=True)
+    assert [match.score for match in cited] == expected
 
 
 def test_the_citations_of_a_window_are_stored_by_the_score_that_is_sent(
@@ -410,17 +425,18 @@ def test_the_citations_of_a_window_are_stored_by_the_score_that_is_sent(
 
 
 def test_a_real_cross_encoder_is_used_where_one_is_here(
-    lecture: LectureSession, textbook: Source, settings: Any
+    lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.LIVE_RERANKER = str(tiny_models.folder(tiny_models.CROSS))
-    settings.LIVE_RELEVANCE_THRESHOLD = 0.0
+    settings.LIVE_DISTANCE_THRESHOLD = 4.0
     registry.reset()
+    trust_readers(monkeypatch)
     cited = cite(lecture)
     assert cited.window.note == ""
     reranker = registry.live_reranker()
     assert reranker is not None
-    expected = pytest.approx(sorted(reranker.score(SAID, list(PASSAGES)), reverse=True)[:3])
-    assert [citation.relevance_score for citation in cited.citations] == expected
+    scores = reranker.score(SAID, list(PASSAGES))
+    assert quotes(cited) == [PASSAGES[scores.index(max(scores))]]
 
 
 # The failure table
@@ -581,10 +597,14 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
     )
 
 
-def test_when_all_is_below_the_threshold_nothing_is_cited(
+def test_when_nothing_is_likely_nothing_is_cited(
     lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Entropy=0.49))
+    def unlikely(_: str, candidates: Sequence[Any], **__: Any) -> list[Relevance]:
+        return [Relevance(order=0.9, likelihood=0.1, is_likely=False, base=2)] * len(candidates)
+
+    monkeypatch.setattr(lecture_pipeline, "judge_candidates", unlikely)
+    monkeypatch.setattr(registry, "live_reranker", lambda: Judge(Entropy=0.99))
     cited = cite(lecture)
     assert (cited.window.outcome, cited.citations) == (WindowOutcome.TOO_WEAK, ())
     assert events.events_after(lecture, 0)[-1].data["citations"] == []

@@ -19,6 +19,11 @@ from citations.providers.reranking import CrossEncoderReranker
 from tests.citations.providers import tiny_models
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reranking, "READ_SECONDS", 600.0)
+
+
 @cache
 def loaded() -> CrossEncoderReranker:
     """A tiny cross-encoder."""
@@ -170,3 +175,11 @@ def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> N
         33,
     ]  # all that the model takes; half of it the question where the text is long
     assert lengths[0] <= reranking.PAIR_TOKENS
+
+
+def test_it_reads_the_first_texts_until_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = loaded().score(tiny_models.QUERY, tiny_models.TEXTS)
+    assert len(every) == len(tiny_models.TEXTS) > reranking.AT_ONCE
+    monkeypatch.setattr(reranking, "READ_SECONDS", 0.0)
+    read = loaded().score(tiny_models.QUERY, tiny_models.TEXTS)
+    assert np.allclose(read, every[: reranking.AT_ONCE], atol=1e-5)

@@ -1,13 +1,15 @@
 """The judge of relevance: one for each embedding model that it was trained with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from citations.providers.embedding import LOCAL
 from citations.providers.weights import MINILM
 from citations.search import judge
-from citations.search.judge import Relevance, TreeEnsemble
-from citations.search.signs import SIGNS, CandidateTable
+from citations.search.judge import CROSS_ENCODER, ReaderWeights, Relevance, TreeEnsemble
+from citations.search.signs import SIGNS, SIZES, CandidateTable
 from tests.citations.search.test_signs import make_table
 
 RECOMMENDED = ("local", "e5-small")  # the built-in model, and the one for other languages
@@ -38,6 +40,31 @@ def test_a_judge_knows_the_scale_of_its_model_s_cosines(provider: str, is_live: 
 
     assert likely(RELATED[provider], has_words=True) == [True] * 3
     assert likely(FOREIGN[provider], has_words=False) == [False] * 3
+
+
+def test_in_a_small_library_the_best_of_few_passages_may_be_less_near() -> None:
+    def likelihood(chunks: int) -> float:
+        table = make_table(cosine=np.full(3, 0.35), chunks=chunks)
+        return judge.trained(MINILM).judge(table, model=MINILM)[0].likelihood or 0.0
+
+    few, more, many, most = map(likelihood, (SIZES[0], 300, SIZES[1], 1_000_000))
+    assert few > more > many == most
+    assert likelihood(1) == few
+
+
+def test_a_cross_encoder_takes_most_from_what_it_has_not_read_and_nothing_from_the_best() -> None:
+    weights = ReaderWeights(closeness=0.2, rank=0.8)
+    shares = weights.shares([0.5, 0.9, 0.1])
+    assert shares[1] == 0
+    assert 0 > shares[0] > shares[2] > weights.least == -1
+    assert weights.shares([0.3])[0] == 0
+    head = replace(judge.trained(MINILM).search, reader=weights)
+    judged = judge.trained(MINILM).judge(make_table(), model=MINILM)
+    read = head.read(judged, [0.2, 0.7])
+    assert [own.signs[-1] for own in read] == [CROSS_ENCODER] * 3
+    assert [own.values[-1] for own in read] == [0.2, 0.7, 0.0]
+    assert read[1].order == judged[1].order
+    assert [own.likelihood for own in read] == [own.likelihood for own in judged]
 
 
 @pytest.mark.parametrize("model", ["BAAI/bge-m3", "words", "", "/a/folder/of/weights"])

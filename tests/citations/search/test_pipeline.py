@@ -34,6 +34,7 @@ from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.citations.talks import talk_in
+from tests.citations.trusted_readers import trust_readers
 from tests.makers import embed, make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
 from tests.text_server import TextServer
@@ -973,21 +974,39 @@ def test_no_connection_is_held_while_a_language_model_writes(
 # Re-ranking
 
 
-def test_a_cross_encoder_orders_the_candidates_by_context_and_text_against_the_query(
+def test_a_cross_encoder_reads_the_candidates_with_their_context_against_the_query(
     scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    trust_readers(monkeypatch)
     Chunk.objects.filter(text=TEXTS[0]).update(context="From a lecture.")
     fused = texts(search_pipeline.search(scope, "entropy"))
     reranker = Backwards()
     with_reranker(monkeypatch, reranker)
-    result = search_pipeline.search(scope, "entropy", explain=True)
+    result = search_pipeline.search(scope, "entropy")
     assert texts(result) == fused[::-1]
     assert result.reranked
     assert reranker.asked[0][0] == "entropy"
     assert f"From a lecture.\n\n{TEXTS[0]}" in reranker.asked[0][1]
-    assert result.passages[0].explanation is not None
-    assert result.passages[0].score == result.passages[0].explanation.rerank_score
     assert search_pipeline.search(scope, "entropy", rerank=False).reranked is False
+
+
+def test_what_a_cross_encoder_says_is_a_sign_among_the_judges(
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = search_pipeline.search(scope, "entropy", explain=True)
+    with_reranker(monkeypatch, Backwards())
+    result = search_pipeline.search(scope, "entropy", explain=True)
+    assert texts(result)[0] == texts(judged)[0]  # it is far the best for the judge
+    for passage in result.passages:
+        how = passage.explanation
+        assert how is not None
+        assert (how.signs[-1].name, how.signs[-1].value) == ("cross-encoder", how.rerank_score)
+        total = how.base + sum(sign.share for sign in how.signs)
+        assert passage.score == pytest.approx(1 / (1 + math.exp(-total)))
+        assert how.signs[-1].share <= 0
+    worst = next(each for each in result.passages if each.text == texts(judged)[-1]).explanation
+    assert worst is not None
+    assert worst.signs[-1].share == 0  # of those read, the best
 
 
 def test_the_numbers_of_the_search_take_effect_at_once(
@@ -1011,18 +1030,39 @@ def test_the_numbers_of_the_search_take_effect_at_once(
     assert "1/(5 + 1)" in str(lexical.passages[0].explanation)
 
 
-def test_only_the_first_candidates_are_re_ranked_and_the_others_follow(
+def test_only_the_first_candidates_are_read_and_the_others_follow(
     scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
+    trust_readers(monkeypatch)
     settings.RERANK_CANDIDATES = 2
     embed(make_document(collection, TEXTS))
     fused = texts(search_pipeline.search(scope, "entropy"))
-    with_reranker(monkeypatch, Backwards())
+    reranker = Backwards()
+    with_reranker(monkeypatch, reranker)
     result = search_pipeline.search(scope, "entropy", explain=True)
-    assert texts(result) == [fused[1], fused[0], *fused[2:]]
+    assert texts(result)[0] == fused[1]
+    assert {*texts(result)[2:]} == {*fused[2:]}
+    read = [passage.explanation.rerank_score for passage in result.passages if passage.explanation]
+    assert [score is not None for score in read] == [True, True, *[False] * (len(fused) - 2)]
     scores = [passage.score for passage in result.passages]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
+    settings.RERANK_CANDIDATES = 20
+    search_pipeline.search(scope, "entropy", reads=1)
+    assert [len(read) for _, read in reranker.asked] == [2, 1]
+
+
+def test_a_cross_encoder_reads_no_more_than_its_time_allows(
+    scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(Backwards):
+        def score(self, query: str, texts: Sequence[str]) -> list[float]:
+            return super().score(query, texts)[:2]
+
+    with_reranker(monkeypatch, Slow())
+    result = search_pipeline.search(scope, "entropy", explain=True)
+    read = [passage.explanation.rerank_score for passage in result.passages if passage.explanation]
+    assert len(read) > sum(score is not None for score in read) == 2
 
 
 def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only_failure_a_note(
@@ -1051,6 +1091,7 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only
 def test_a_reranking_server_orders_the_candidates_and_one_that_is_late_or_fails_is_noted(
     scope: Scope, library: EmbeddingSpace, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
+    trust_readers(monkeypatch)
     fused = texts(search_pipeline.search(scope, "entropy"))
     settings.RERANKER = "own-reranker"
     with TextServer() as server:
@@ -1059,9 +1100,6 @@ def test_a_reranking_server_orders_the_candidates_and_one_that_is_late_or_fails_
         result = search_pipeline.search(scope, "entropy", explain=True)
         assert (texts(result), result.reranked, result.notes) == (fused[::-1], True, ())
         assert all(0 <= passage.score <= 1 for passage in result.passages)
-        how = result.passages[0].explanation
-        assert how is not None
-        assert "the score of own-reranker at its server" in how.formula
         server.refuse = lambda body: (503, {"error": "Loading model"})
         result = search_pipeline.search(scope, "entropy")
         assert (texts(result), result.reranked) == (fused, False)
@@ -1125,7 +1163,7 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     with_reranker(monkeypatch, Backwards())
     assert search_pipeline.slow_stages() == ("expand", "rerank")
-    assert search_pipeline.slow_stages(mode=SearchMode.WORDS) == ("rerank",)
+    assert search_pipeline.slow_stages(mode=SearchMode.WORDS) == ()
     quick = search_pipeline.search(scope, "entropy", quick=True)
     assert not teller.prompts
     assert (quick.reranked, quick.hypothesis) == (False, "")

@@ -30,7 +30,7 @@ def model(tmp_path: Path, settings: Any) -> None:
     require("" if whisper.is_installed() else "Whisper is not installed")
     for name in ("config.json", "model.bin"):
         (tmp_path / name).write_text("{}")
-    settings.SPEECH_MODEL = str(tmp_path)
+    settings.SPEECH_PROVIDER, settings.SPEECH_MODEL = "local", str(tmp_path)
 
 
 def upload(client: Client, **more: str) -> Any:

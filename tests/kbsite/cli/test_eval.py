@@ -12,8 +12,9 @@ from citations.lexical import index as lexical_index
 from citations.models import Chunk, Embedding, LexEntry, Source
 from citations.providers import registry
 from citations.search import judgments
+from tests.citations.trusted_readers import trust_readers
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_source, make_user, make_video
+from tests.makers import embed, make_source, make_user, make_video
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 
@@ -52,6 +53,7 @@ def mark(library: Collection, query: str, ordinal: int, *, name: str = "ada") ->
 
 def with_reranker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """Let RERANKER=backwards name a cross-encoder."""
+    trust_readers(monkeypatch)
     monkeypatch.setattr(
         registry, "reranker", lambda: Backwards() if settings.RERANKER == "backwards" else None
     )
@@ -120,6 +122,7 @@ def test_a_setting_that_loses_the_marked_hits_is_refused(
     with_reranker(monkeypatch, settings)
     settings.RERANKER = "backwards"
     mark(library, "entropy", 1)
+    embed(Source.objects.get())
     measured = ("eval", "--marked", "--mode", "both+rerank", "--with")
     better = kb(*measured, "RERANKER=none", "--json").json
     assert [change["loses"] for change in better["changes"]] == [False]

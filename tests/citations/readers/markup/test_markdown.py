@@ -1,9 +1,11 @@
 """Markdown as notebooks and forges write it is read as they show it; formulas stay TeX."""
 
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
+from citations.readers.markup.markdown import without_comments
 from citations.readers.markup.reader import read_markdown
 from citations.readers.pagination import OpenDocument
 
@@ -171,6 +173,12 @@ def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None
     text = "It costs ~~nine~~ seven.\n\n- [x] ~~Ask Ben~~"
     assert read(tmp_path, text) == "It costs seven.\n\n• ☑"
     assert opened(tmp_path, text).facts.note == "Texts that are struck out and not read: 2."
+
+
+def test_comments_are_looked_for_in_linear_time() -> None:
+    began = perf_counter()
+    without_comments("%% " + "`" * 200_000 + "\n%%\n" * 20_000)
+    assert perf_counter() - began < 2
 
 
 def test_a_highlight_is_read_without_its_signs(tmp_path: Path) -> None:
