@@ -51,6 +51,7 @@ def test_a_file_without_captions_is_offered_to_be_listened_to(
     html = text_of(upload(page))
     job = Job.objects.get()
     assert_shows(html, "“song.mp3” has no captions.", "about 1 min on this machine", "Listen to it")
+    assert_shows(html, "not added", without=("failed</span>",))
     page.post(f"/jobs/{job.pk}/retry/")
     job.refresh_from_db()
     assert (job.kind, job.state) == ("listen", "queued")
