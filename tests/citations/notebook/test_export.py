@@ -116,6 +116,7 @@ def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
         "citations": [1],
         "is_supported": True,
         "is_more": False,
+        "answer": "",
         "heading": "",
     }
     (citation,) = answered["citations"]
