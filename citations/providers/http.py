@@ -245,7 +245,9 @@ class ModelServer:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
-            hint = f"Is it running? {self._address_hint()}"
+            is_near = _is_local(httpx.URL(self.origin).host)
+            why = "Is it running?" if is_near else "Is this machine connected to the network?"
+            hint = f"{why} {self._address_hint()}"
             error = self._error(f"does not answer at {self.origin}.", hint=hint)
             raise _TransientError(error) from None
         except httpx.TimeoutException:
