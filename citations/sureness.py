@@ -47,7 +47,7 @@ ANSWERS: Final = (
     ),
 )
 HITS: Final = (  # by the judge's score
-    SurenessLevel(Sureness.LIKELY, 0.9, _("Of five such passages, three answer")),
+    SurenessLevel(Sureness.LIKELY, 0.85, _("Of five such passages, three answer")),
     SurenessLevel(Sureness.UNSURE, 0.0, _("Of five such passages, one answers")),
 )
 LECTURES: Final = (

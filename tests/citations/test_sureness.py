@@ -19,6 +19,6 @@ def test_an_answer_has_a_word_beside_its_number(
     assert AnswerPartOut.parse(shown) == part
 
 
-@pytest.mark.parametrize(("score", "sureness"), [(0.9, "likely"), (0.89, "unsure")])
+@pytest.mark.parametrize(("score", "sureness"), [(0.85, "likely"), (0.84, "unsure")])
 def test_no_hit_is_called_sure(score: float, sureness: str) -> None:
     assert level_of(score, HITS).sureness == sureness
