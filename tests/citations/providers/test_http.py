@@ -196,7 +196,7 @@ def test_a_server_elsewhere_that_is_not_reached_may_be_without_a_network() -> No
     server = ModelServer(NAMES, Remote(base_url=f"{address}/v1", key=KEY, timeout=5))
     with pytest.raises(ModelServerError, match="does not answer at") as raised:
         _post(server, tries=1)
-    assert "connected to the network" in raised.value.hint
+    assert raised.value.hint.startswith("Is there a network?")
 
 
 def test_a_redirection_is_not_followed(server: ModelServer, model_server: ModelStandIn) -> None:
