@@ -203,6 +203,12 @@ def speech() -> SpeechChoice | None:
     )
 
 
+def model_timeout() -> float:
+    """Return the longest wait for a model server in seconds; 0: as is usual for its kind."""
+    seconds: float = settings.MODEL_TIMEOUT_SECONDS
+    return seconds
+
+
 def search_numbers() -> dict[str, str]:
     """Return the numbers in the formulas of a search, by the names of their settings."""
     names = ("BM25_K1", "BM25_B", "SEARCH_CANDIDATES", "RRF_K", "DUPLICATE_SIMILARITY")

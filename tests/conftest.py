@@ -49,11 +49,13 @@ THOROUGH = (
     "tests/journeys/test_full_disk",
     "tests/journeys/test_ingest_kills",
     "tests/journeys/test_kills",
+    "tests/journeys/test_listening_kills",
     "tests/journeys/test_llama_server",
     "tests/journeys/test_load",
     "tests/journeys/test_once",
     "tests/journeys/test_proxies",
     "tests/kbsite/test_schema",
+    "tests/speech/",
     "tests/upgrades/",
 )
 

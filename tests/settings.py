@@ -28,6 +28,7 @@ INSTALLED_APPS += [  # noqa: F405
 
 EMBEDDING_PROVIDER = "fake"  # tests of meaning name the real one
 LLM_PROVIDER = "none"
+SPEECH_PROVIDER = "none"  # tests of speech name the real one
 API_CALLS_PER_MINUTE = QUESTIONS_PER_MINUTE = ADDITIONS_PER_MINUTE = 0  # tests hurry
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  WhiteNoise warns where it is missing

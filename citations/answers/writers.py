@@ -15,9 +15,9 @@ from citations.answers.answer import (
     Writing,
     WritingTask,
 )
-from citations.answers.citation_check import Proof
+from citations.answers.citation_check import LANGUAGE, Proof
 from citations.answers.model_writer import ModelWriter
-from citations.answers.question.wording import asks_for_more
+from citations.answers.question.wording import asks_for_more, is_question
 from citations.answers.sections import heading
 from citations.answers.writing import extractive, sentence_ranking
 from citations.answers.writing.excerpts import Pick
@@ -25,6 +25,7 @@ from citations.answers.writing.extractive import Extract, asks_for_list
 from citations.answers.writing.output_parser import CitedQuote
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder
+from citations.providers.languages import is_in
 from citations.providers.llm import Llm
 
 SURE: Final = 0.6  # confidence in the sources' sentences that a small model's "not found" must beat
@@ -73,6 +74,10 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         earlier_quotes=task.earlier_quotes,
         asks_for_more=asks_for_more(task.full_question),
     )
+    extracts = [
+        replace(extract, absence=_absence(task, extract.part, number))
+        for number, extract in enumerate(extracts)
+    ]
     trusted = calibrated(rater)
     basis = Draft(
         signs=tuple(
@@ -112,13 +117,28 @@ def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
     """
     if not extract.picks or extract.repeats:
         return False
-    is_near = sentence_ranking.is_answered(signs) and sentence_ranking.confidence(signs) >= SURE
-    return extract.part.is_of_the_whole or is_near
+    is_near = sentence_ranking.confidence(signs) >= SURE
+    return extract.part.is_of_the_whole or (is_near and _is_answered(extract, signs))
 
 
 def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
     """Tell whether the sources' sentences answer a question at all."""
-    return extract.part.is_of_the_whole or sentence_ranking.is_answered(signs)
+    is_near = not extract.absence and sentence_ranking.is_answered(signs)
+    return extract.part.is_of_the_whole or is_near
+
+
+def _absence(task: WritingTask, part: QuestionPart, number: int) -> str:
+    """Say which names or numbers in an English question no passage has: its answer is not there.
+
+    Elsewhere nouns have capitals, too, and so have headings.
+    """
+    question = part.own or part.text
+    if part.breadth == Breadth.BROAD or not (is_question(question) and is_in(question, LANGUAGE)):
+        return ""
+    passages = [passage for passage in task.evidence.evidence if passage.part == number]
+    absent, present = sentence_ranking.absent_names(question, passages)
+    speak_of = f"speak of {' and '.join(present)}, not of" if present else "do not mention"
+    return f"The sources {speak_of} {' or '.join(absent)}." if absent else ""
 
 
 # The sources' sentences
@@ -143,7 +163,8 @@ def _extractive(
             answered.append(_part_answer(task, extract.part, extract.picks))
             draft = yield from _cite_shown(draft, answered[-1], proof)
         if len(draft.claims) == before:
-            draft = replace(draft, missing=(*draft.missing, extract.part.text))
+            remarks = (*draft.remarks, extract.absence) if extract.absence else draft.remarks
+            draft = replace(draft, missing=(*draft.missing, extract.part.text), remarks=remarks)
     return (yield from _cite_folded(draft, answered, proof))
 
 

@@ -3,14 +3,16 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from citations import conf
 from citations.errors import ModelMissing, SpeechMissing
 from citations.providers import weights
+from citations.providers.speech_services import PART_SECONDS, SpeechServer
 from citations.readers.speech import decoder, whisper
+from transcripts.core.errors import KnowledgeBaseError
 from transcripts.text.cues import Cue, Word
 
 UNSURE: Final = 0.4  # a probability below which a word is shown as unsure
@@ -30,10 +32,16 @@ class Recognizer:
 
 
 def recognizer() -> Recognizer:
-    """Return who recognises speech by the settings. Raises ``SpeechMissing`` if nobody can."""
+    """Return who recognises speech by the settings.
+
+    Raises ``SpeechMissing`` if nobody can, ``InvalidProvider`` for an address or key that cannot be
+    used, and ``ModelError`` for weights that are not those of the model.
+    """
     choice = conf.speech()
     if choice is None or not decoder.is_installed():
         raise SpeechMissing
+    if choice.provider != "local":
+        return Recognizer(choice.model, _server(choice).hear)
     if not whisper.is_installed():
         raise SpeechMissing
     try:
@@ -47,7 +55,7 @@ def is_available() -> bool:
     """Return whether recordings can be listened to."""
     try:
         recognizer()
-    except SpeechMissing:
+    except KnowledgeBaseError:
         return False
     return True
 
@@ -72,6 +80,14 @@ def cues_of(segments: Segments, *, start: int) -> Iterable[Cue]:
                     if word.strip()
                 ),
             )
+
+
+@lru_cache(maxsize=2)
+def _server(choice: conf.SpeechChoice) -> SpeechServer:
+    """Return the server of the settings, which keeps its connections."""
+    timeout = conf.model_timeout() or PART_SECONDS
+    remote = conf.Remote(base_url=choice.base_url, key=choice.key, timeout=timeout)
+    return SpeechServer(remote, choice.model)
 
 
 def _hear(folder: Path, samples: bytes, language: str) -> tuple[str, Segments]:

@@ -7,6 +7,7 @@ Answers are limited in size, time and depth.
 import json
 import logging
 import re
+import secrets
 import ssl
 import time
 import weakref
@@ -84,6 +85,19 @@ class HttpRetryPolicy:
 RETRY_POLICY = HttpRetryPolicy()  # tests shorten the pauses
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The fields of a form, and a file in its field ``file``."""
+
+    fields: dict[str, Any]
+    name: str
+    media_type: str
+    data: bytes
+
+
+Body = dict[str, Any] | Form
+
+
 class ModelServer:
     """A model server. Thread safe; its connections close when it is no longer referenced."""
 
@@ -130,7 +144,7 @@ class ModelServer:
     def __repr__(self) -> str:
         return f"<Server {self.names.server} at {self.origin}>"
 
-    def post(self, path: str, body: dict[str, Any], answer: type[M], *, tries: int = 0) -> M:
+    def post(self, path: str, body: Body, answer: type[M], *, tries: int = 0) -> M:
         """Send ``body`` to ``path`` and return the answer after at most ``tries`` attempts.
 
         0 means as many as ``RETRY_POLICY`` allows. Raises ``ModelServerError`` without a usable
@@ -174,7 +188,7 @@ class ModelServer:
         except _TransientError as failure:
             raise failure.error from None
 
-    def _exchange(self, path: str, body: dict[str, Any] | None, answer: type[M]) -> M:
+    def _exchange(self, path: str, body: Body | None, answer: type[M]) -> M:
         with self._send(path, body, _MAX_TIMEOUTS) as pieces:
             return self._parsed(b"".join(pieces), answer)
 
@@ -219,16 +233,12 @@ class ModelServer:
         return message.replace(self._secret, "…") if self._secret else message, reason
 
     @contextmanager
-    def _send(
-        self, path: str, body: dict[str, Any] | None, timeouts: int
-    ) -> Iterator[Iterator[bytes]]:
+    def _send(self, path: str, body: Body | None, timeouts: int) -> Iterator[Iterator[bytes]]:
         """Send a request and return its answer in pieces; translate errors of httpx."""
         cancellation.check()
-        method, content = "GET", None
-        if body is not None:  # of a lone surrogate, a question mark is sent
-            method, content = "POST", json.dumps(body, ensure_ascii=False).encode(errors="replace")
+        method = "GET" if body is None else "POST"
         try:
-            with self._client.stream(method, path, content=content) as response:
+            with self._client.stream(method, path, **_content(body)) as response:
                 seconds = max(self.timeout, min(timeouts * self.timeout, _MOST_SECONDS))
                 pieces = self._limited(response, time.monotonic() + seconds)
                 if not response.is_success:
@@ -319,6 +329,19 @@ class _KeyAuth(httpx.Auth):
         if self._key:
             request.headers[self._header] = f"{self._scheme}{self._key}"
         yield request
+
+
+def _content(body: Body | None) -> dict[str, Any]:
+    """Return the arguments of httpx that send a body."""
+    if isinstance(body, Form):
+        boundary = secrets.token_hex(16)
+        return {
+            "data": body.fields,
+            "files": {"file": (body.name, body.data, body.media_type)},
+            "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"},
+        }
+    # Of a lone surrogate, a question mark is sent.
+    return {"content": body and json.dumps(body, ensure_ascii=False).encode(errors="replace")}
 
 
 def _log_retry(state: RetryCallState) -> None:

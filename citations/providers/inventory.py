@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Final
 
 from citations import conf
@@ -94,6 +95,8 @@ def _uses() -> Iterator[tuple[str, str]]:
         yield RERANKING, conf.reranker()
     if conf.live_reranker() != conf.NO_RERANKER:
         yield LECTURES, conf.live_reranker()
+    if (speech := conf.speech()) and speech.provider == "local" and find_spec("faster_whisper"):
+        yield SPEECH, speech.model
 
 
 def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:

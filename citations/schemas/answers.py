@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, computed_field
 
 from citations.formats import KindName
 from citations.passages import Stage
@@ -21,6 +21,7 @@ from citations.schemas.search import (
     Title,
     VideoId,
 )
+from citations.sureness import Sureness, level_of
 from transcripts.conf import absolute
 from transcripts.schemas import Shape
 
@@ -103,6 +104,10 @@ class AnswerPartOut(Shape):
     confidence: Share | None = Field(
         None, description="Calibrated probability that its first citation is right, 0 to 1."
     )
+
+    @computed_field(description="The word for its confidence.")
+    def sureness(self) -> Sureness | None:
+        return None if self.confidence is None else level_of(self.confidence).sureness
 
 
 class UnreadySourceOut(Shape):
@@ -215,6 +220,10 @@ class ReplyOut(Shape):
     withheld: int = 0
     milliseconds: Milliseconds | None
     created_at: datetime | None = None
+
+    @computed_field(description="The word for the confidence.")
+    def sureness(self) -> Sureness | None:
+        return None if self.confidence is None else level_of(self.confidence).sureness
 
 
 class TracedReplyOut(ReplyOut):

@@ -4,11 +4,12 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_validator
+from pydantic import AfterValidator, AliasChoices, AliasPath, Field, computed_field, model_validator
 
 from citations import passages
 from citations.formats import KindName
 from citations.passages import DropRule, Explanation, Locator, Stage
+from citations.sureness import HITS, Sureness, level_of
 from transcripts.conf import absolute
 from transcripts.schemas import (
     CollectionSlug,
@@ -128,6 +129,11 @@ class PassageOut(LocatedOut):
     opening: OpeningOut | None = Field(None, description="Where it is opened; null: at its start.")
     chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
     mark: bool | None = Field(description="Your mark of it for this query.")
+
+    @computed_field(description="The word for its score; null: its meaning was not compared.")
+    def sureness(self) -> Sureness | None:
+        return None if self.relevance is None else level_of(self.score, HITS).sureness
+
     explanation: Explanation | None
 
     @property

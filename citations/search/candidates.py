@@ -313,25 +313,24 @@ def _by_vector(
 
 def likely_chunks(hits: Sequence[CandidateHit], words: str) -> set[int]:
     """Return the chunks of hits, best first, that are likely, that have all words of the query
-    where these alone count, or that rank above such a one.
+    where these alone count, or that rank above such a one. If none is likely, two words count: what
+    stands there is never denied.
     """
     judged = [hit.is_likely for hit in hits]
-    unjudged = [hit for hit, is_likely in zip(hits, judged, strict=True) if not is_likely]
-    by_words = {
-        hit.candidate.chunk
-        for hit in unjudged
-        if (hit.relevance is None or hit.candidate.state == State.WORDS)
-        and _has_all_words(hit.candidate, words)
-    }
-    likely = [
-        index for index, hit in enumerate(hits) if judged[index] or hit.candidate.chunk in by_words
-    ]
+    is_denied = not any(judged)
+
+    def stands_there(hit: CandidateHit) -> bool:
+        counts_words = hit.relevance is None or hit.candidate.state == State.WORDS
+        least = 1 if counts_words else 2
+        return (counts_words or is_denied) and _has_all_words(hit.candidate, words, least=least)
+
+    likely = [index for index, hit in enumerate(hits) if judged[index] or stands_there(hit)]
     first = likely[0] if likely else 0
     return {hits[index].candidate.chunk for index in (*range(first), *likely)}
 
 
-def _has_all_words(row: Candidate, words: str) -> bool:
-    """Tell whether a chunk has every telling word of a query, in whatever form."""
+def _has_all_words(row: Candidate, words: str, *, least: int) -> bool:
+    """Tell whether a chunk has every telling word of a query, and so many, in whatever form."""
     telling = query_terms(telling_words(words, row.language), row.language)
     general = [word for word in telling if word.beyond is None] or telling
-    return bool(general) and all(map(row.read.has, general))
+    return len(general) >= least and all(map(row.read.has, general))

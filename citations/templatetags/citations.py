@@ -19,7 +19,6 @@ from citations import formats
 from citations.answers import sections
 from citations.answers.answer import answer_spans
 from citations.answers.question.wording import separated
-from citations.answers.sureness import LECTURES, SurenessLevel, level_of
 from citations.documents.pages import continue_tables
 from citations.ingest.time_left import rounded
 from citations.lectures.cards import heading_path
@@ -41,6 +40,7 @@ from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.places import page_place, passage_place, place, stored_place
 from citations.reading.position import Position
+from citations.sureness import HITS, LECTURES, SurenessLevel, level_of
 from citations.text.passage_text import read
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
@@ -203,6 +203,12 @@ def printed_place(citation: Citation) -> str:
 def answer_level(confidence: float) -> SurenessLevel:
     """Return how sure an answer is."""
     return level_of(confidence)
+
+
+@register.filter
+def hit_level(score: float) -> SurenessLevel:
+    """Return how sure a hit is that the judge has scored."""
+    return level_of(score, HITS)
 
 
 @register.filter

@@ -11,10 +11,10 @@ from rich.text import Text
 from citations.answers.answer import MORE, Progress, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
-from citations.answers.sureness import level_of
 from citations.errors import ConversationNotFound
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from citations.stages import stage_name
+from citations.sureness import level_of
 from kbsite.cli.options import InCollection, InSources, Json
 from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table

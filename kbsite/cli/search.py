@@ -11,6 +11,7 @@ from rich.text import Text
 from citations.passages import SearchMode, interval
 from citations.schemas.search import PassageOut, SearchOut, TracedOut
 from citations.stages import rule_name, stage_name
+from citations.sureness import HITS, level_of
 from kbsite.cli.options import Json, filtered, option
 from kbsite.cli.server import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
@@ -196,10 +197,13 @@ def _print_text(heading: Text, passage: PassageOut | HitOut) -> None:
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:
             text.stylize("bold yellow", start, end)
-    detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
-    if isinstance(passage, PassageOut) and not passage.is_likely:
-        detail = f"  less likely{detail}"
-    out().print(heading + Text(detail, style="dim"), soft_wrap=True)
+    fit = f"{passage.score:.2f}"
+    if isinstance(passage, PassageOut):
+        level = level_of(passage.score if passage.relevance is not None else 0.0, HITS)
+        fit = level.sureness.label if level.least else ""
+        fit = fit if passage.is_likely else "less likely"
+    detail = "  ".join(filter(None, (fit, printable(absolute(passage.timestamp_link)))))
+    out().print(heading + Text(f"  {detail}", style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from citations.answers.answer import ClaimEvent, Event, Progress, Quote, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
-from citations.answers.sureness import level_of
 from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
+from citations.sureness import level_of
 from kbsite.mcp.answer_text import (
     CURSOR,
     MIN_TEXT,

@@ -10,7 +10,6 @@ from textual.content import Content
 from citations.answers.answer import MORE, Progress, answer_spans
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, by_question
-from citations.answers.sureness import level_of
 from citations.schemas.answers import (
     ClaimEventOut,
     ClaimOut,
@@ -19,6 +18,7 @@ from citations.schemas.answers import (
     TracedReplyOut,
 )
 from citations.stages import stage_name
+from citations.sureness import level_of
 from kbsite.library.base import AnswerStep
 from transcripts.core.errors import InvalidUrl
 from transcripts.text.timecodes import milliseconds, parse_target, watch_url

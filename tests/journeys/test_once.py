@@ -109,6 +109,7 @@ CASES: Final = (
     Case("sources/{source}/index"),
     Case("sources/{scan}/ocr", before="UPDATE citations_document SET awaits_ocr = false"),
     Case("jobs/{job}/retry", before=f"{JOBS_DONE}, attempts = 1"),
+    Case("jobs/{job}/stop", before=JOBS_DONE),
     Case("feeds/{feed}/sync", before=JOBS_DONE),
     Case("transcripts/{video}/refetch", before=JOBS_DONE),
     Case("verify", {"quote": QUOTE, "source_id": "{source}"}),

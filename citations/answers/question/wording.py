@@ -54,9 +54,10 @@ _LETTERS_THAT_NAME: Final = frozenset("BCDEFGHJKLMNOPQRSTUVWXYZ")  # not “A”
 _IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
 _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
 _MEASURED: Final = r"(?i:how\s+(?:many|much|often|long))"
-# “What is gas?” asks for a thing by one or two words.
+# “What is gas?” asks for a thing by three words at most.
 _THING: Final = re.compile(
-    rf"\W*(?i:{_IS_ASKED})\s+(?:(?i:an?|eine?)\s+)?(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*)?)\W*$"
+    rf"\W*(?i:{_IS_ASKED})\s+(?:(?i:an?|eine?)\s+)?"
+    r"(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*){0,2})\W*$"
 )
 # Questions end at their marks, at lines, and where “and” begins another one: see ``_is_end``.
 _END: Final = re.compile(
@@ -81,6 +82,8 @@ _REFERENCE: Final = re.compile(
     )(?![\w’'])""",
     re.VERBOSE | re.IGNORECASE,
 )
+_SUBJECT: Final = re.compile(rf"\W*(?:{_IS_ASKED})\s+(?P<subject>\w[^?？.,;]{{1,60}}?)\W*$", re.I)
+_PRONOUN: Final = re.compile(r"(?<![\w’'])(?:it|they|them|(?P<own>its|their))(?![\w’'])", re.I)
 _MORE: Final = re.compile(
     rf"\W*(?:(?:please|and|but|so|ok(?:ay)?|can\s+you|could\s+you)\W+)*{any_of('more')}(?!\w)",
     re.IGNORECASE,
@@ -111,7 +114,8 @@ def split(question: str) -> list[str]:
     """Split several questions that stand beside each other, at most ``MAX_PARTS``.
 
     No text is lost: a sentence that asks nothing stays with its neighbour. A part that refers to
-    the one before it gets it as its context.
+    the first one gets the term that this asks about in the place of its pronouns (“What is jitter?
+    Why does it help?”), or else the whole of it as its context.
     """
     own, context = separated(question)
     parts: list[str] = []
@@ -123,8 +127,17 @@ def split(question: str) -> list[str]:
             parts[-1] = f"{parts[-1]} {piece}"
     first, *others = parts if len(parts) > 1 else [" ".join(own.split())]
     whole = in_context(first, context)
-    contexts = (whole if refers_back(part, is_part=True) else context for part in others)
-    return [whole, *map(in_context, others, contexts)]
+    about = None if _REFERENCE.search(first) else _SUBJECT.match(first)
+    named = [_with_subject(part, about["subject"]) if about else part for part in others]
+    contexts = (whole if refers_back(part, is_part=True) else context for part in named)
+    return [whole, *map(in_context, named, contexts)]
+
+
+def _with_subject(question: str, subject: str) -> str:
+    """Return a question with a subject in the place of “it”, “they”, “its” and “their”."""
+    if not _REFERENCE.search(question):
+        return question
+    return _PRONOUN.sub(lambda word: f"{subject}’s" if word["own"] else subject, question)
 
 
 def refers_back(question: str, *, is_part: bool = False) -> bool:
@@ -169,7 +182,7 @@ def separated(question: str) -> tuple[str, str]:
 
 
 def asks_what_is(question: str) -> bool:
-    """Tell whether a question asks what a thing is, by one or two content words: “what is gas?”"""
+    """Tell whether a question asks what a thing is, by three words at most: “what is gas?”"""
     match = _THING.match(question)
     return match is not None and _STOP_WORDS.isdisjoint(tokenize(match["thing"], shortest=1))
 

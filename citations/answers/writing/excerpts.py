@@ -79,21 +79,17 @@ def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]
 
 
 def extended(
-    picks: Sequence[Pick],
-    *,
-    earlier: Sequence[Pick] = (),
-    earlier_quotes: Sequence[str] = (),
-    read: Read | None = None,
+    picks: Sequence[Pick], *, earlier_quotes: Sequence[str] = (), read: Read | None = None
 ) -> list[Pick]:
     """Add to each pick the sentence that it needs, and what follows it.
 
-    An answer follows the question's words as often as it contains them. Nothing that ``earlier``
-    picks have, and nothing of ``earlier_quotes``, is added.
+    An answer follows the question's words as often as it contains them. Nothing of
+    ``earlier_quotes`` is added.
     """
     extensions: list[Pick] = []
     for pick in picks:
         if not any(overlap(pick, other) for other in extensions):
-            extensions.append(_extended(pick, [*earlier, *extensions], earlier_quotes, read))
+            extensions.append(_extended(pick, extensions, earlier_quotes, read))
     return extensions
 
 

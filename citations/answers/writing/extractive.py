@@ -56,13 +56,15 @@ class Extract:
     """The excerpts that answer a part of a question, and the signs of an answer.
 
     Excerpts are best first or, in an overview, in their order. ``repeats`` tells that an earlier
-    answer has some of the sentences behind the signs; these are not among the excerpts.
+    answer has some of the sentences behind the signs; these are not among the excerpts. ``absence``
+    says which name in the question the passages do not have; empty: they have all.
     """
 
     part: QuestionPart
     picks: tuple[Pick, ...]
     signs: Mapping[str, float]
     repeats: bool = False
+    absence: str = ""
 
 
 def asks_for_list(question: str) -> bool:
@@ -92,7 +94,8 @@ def extract(
     earlier_quotes: Sequence[str] = (),
     asks_for_more: bool = False,
 ) -> list[Extract]:
-    """Pick the excerpts that answer each part: none twice, and none of ``earlier_quotes``.
+    """Pick the excerpts that answer each part, as if it were asked alone: none of
+    ``earlier_quotes``.
 
     A question that ``asks_for_more``, or for a list, gets fewer and better ones: none is folded.
 
@@ -106,16 +109,15 @@ def extract(
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject, own = (part.about, "") if part.about else (part.text, part.own)
         ranked = rated(subject, sentences(passages, rows), rate, own=own)
-        earlier = [pick for extract in extracts for pick in extract.picks]
         new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:
-            picks = _overview(part, new, earlier, passages)
+            picks = _overview(part, new, passages)
         else:
             is_listed = bool(earlier_quotes) or asks_for_more or asks_for_list(part.text)
             most = MAX_LISTED if is_listed else SHOWN if len(parts) > 1 else MAX_EXCERPTS
-            picks = _answer(subject, new, earlier, most=most, is_listed=is_listed)
+            picks = _answer(subject, new, most=most, is_listed=is_listed)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
-            picks = extended(picks, earlier=earlier, earlier_quotes=earlier_quotes, read=read)
+            picks = extended(picks, earlier_quotes=earlier_quotes, read=read)
         extracts.append(
             Extract(
                 part=part,
@@ -138,9 +140,7 @@ def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pi
     return [pick for pick in new if pick.score >= least]
 
 
-def _answer(
-    question: str, picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int, is_listed: bool
-) -> list[Pick]:
+def _answer(question: str, picks: Sequence[Pick], *, most: int, is_listed: bool) -> list[Pick]:
     """Choose the best sentences, best first.
 
     Unless several things are asked for, one of each passage comes before a second one of any: who
@@ -161,7 +161,7 @@ def _answer(
     for candidates, share in ((places, ELSEWHERE_WORTH), (worthy, WORTH)):
         for pick in candidates:
             is_worthy = pick.score >= share * worthy[0].score
-            if len(chosen) < most and is_worthy and _is_new(pick, (*earlier, *chosen)):
+            if len(chosen) < most and is_worthy and _is_new(pick, chosen):
                 chosen.append(pick)
     return chosen
 
@@ -181,7 +181,7 @@ def _is_new(pick: Pick, others: Iterable[Pick]) -> bool:
 
 
 def _overview(
-    part: QuestionPart, picks: Sequence[Pick], earlier: Sequence[Pick], passages: Sequence[Evidence]
+    part: QuestionPart, picks: Sequence[Pick], passages: Sequence[Evidence]
 ) -> list[Pick]:
     """Choose sentences in the sources' order: on the question's subject, or from every source.
 
@@ -198,15 +198,15 @@ def _overview(
         and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
     ] or picks
     if part.about:
-        chosen = _on_subject(proper, earlier)
+        chosen = _on_subject(proper)
     else:
         sections = [passage for passage in passages if passage.level == SECTION]
-        chosen = _of_the_whole(proper, earlier, sections)
+        chosen = _of_the_whole(proper, sections)
     sources = list(dict.fromkeys(pick.evidence.source for pick in chosen))
     return sorted(chosen, key=lambda pick: (sources.index(pick.evidence.source), pick.span))
 
 
-def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+def _on_subject(proper: Sequence[Pick]) -> list[Pick]:
     """Take a sentence from each passage, the best first, before a second one from any."""
 
     def fitness(pick: Pick) -> float:
@@ -218,7 +218,7 @@ def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     for times in range(OVERVIEW):
         for pick in worthy:
             count = sum(other.evidence.number == pick.evidence.number for other in chosen)
-            if len(chosen) < OVERVIEW and count <= times and _is_new(pick, (*earlier, *chosen)):
+            if len(chosen) < OVERVIEW and count <= times and _is_new(pick, chosen):
                 chosen.append(pick)
     return chosen
 
@@ -228,9 +228,7 @@ def _independence(pick: Pick) -> float:
     return DEPENDENT if points_back(pick.text, grammar) else 1.0
 
 
-def _of_the_whole(
-    proper: Sequence[Pick], earlier: Sequence[Pick], sections: Sequence[Evidence]
-) -> list[Pick]:
+def _of_the_whole(proper: Sequence[Pick], sections: Sequence[Evidence]) -> list[Pick]:
     """Take sentences from every source: what it is about, then its parts in their order."""
     sources = list(dict.fromkeys(pick.evidence.source for pick in proper))[:OVERVIEW]
     chosen: list[Pick] = []
@@ -252,7 +250,7 @@ def _of_the_whole(
         parts = [pick for pick in headed or own if pick.span[0] >= end]
         chosen += about
         if count > len(about) and parts:
-            chosen += _spread(parts, count - len(about), [*earlier, *chosen])
+            chosen += _spread(parts, count - len(about), chosen)
     return chosen
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, TypeAlias
 
+from citations.answers.answer import Evidence
 from citations.answers.writing.answer_types import (
     definition_asked,
     definition_start,
@@ -149,6 +150,18 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
         "subject": max(relevances, default=None),
     }
     return {name: float(value) for name, value in known.items() if value is not None}
+
+
+def absent_names(question: str, passages: Sequence[Evidence]) -> tuple[list[str], list[str]]:
+    """Return the names and numbers in a question that no passage has, in whatever form, and the
+    others. Names are words with capitals; the first word is none.
+    """
+    texts = [f"{at.text} {at.heading} {at.origin.title} {at.origin.author}" for at in passages]
+    known = {word for text in texts for word in stems(text)}
+    joined = "".join("".join(texts).casefold().split())
+    names = dict.fromkeys(re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMED.findall(question))
+    absent = [name for name in names if not (known >= {*stems(name)} or name.casefold() in joined)]
+    return absent, [name for name in names if stems(name) and name not in absent]
 
 
 def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str, float]:

@@ -91,6 +91,27 @@ def test_a_claim_says_which_of_its_sentences_answers(collection: Collection, sco
     assert (claim.text, claim.answer) == (f"{LEGS[0]} Nobody doubts that any more.", LEGS[0])
 
 
+@pytest.mark.parametrize(
+    ("question", "absence"),
+    [
+        (
+            "What did the biologist Linnaeus count in Uppsala with Darwin?",
+            "Linnaeus, not of Darwin.",
+        ),
+        ("How many legs do insects have in Brazil?", "The sources do not mention Brazil."),
+        ("How many legs did the biologist Linnaeus count in insects?", ""),
+    ],
+)
+def test_a_question_about_a_name_that_no_passage_has_is_refused_and_the_name_is_said(
+    collection: Collection, scope: Scope, question: str, absence: str
+) -> None:
+    say(collection, "Insects have six legs, as the biologist Linnaeus counted again in Uppsala.")
+    reply = reply_to(scope, question)
+    assert (reply.outcome == AnswerOutcome.REFUSED) == bool(absence)
+    assert reply.note.endswith(absence.replace("Linnaeus, not", "Linnaeus and Uppsala, not"))
+    assert bool(reply.nearest) == bool(absence)
+
+
 def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_once(
     lecture: Source, scope: Scope
 ) -> None:

@@ -28,7 +28,7 @@ AFTER = "The last chapter explains how the bridges of the city were built."
 @pytest.fixture
 def model(tmp_path: Path, settings: Any) -> Path:
     settings.SPEECH_MODEL = str(require_whisper(tmp_path / "base"))
-    settings.EMBEDDING_PROVIDER = "fake"
+    settings.SPEECH_PROVIDER = "local"
     return Path(settings.SPEECH_MODEL)
 
 
@@ -66,7 +66,7 @@ def test_only_one_recording_is_listened_to_at_a_time(collection: Collection) -> 
 def test_without_an_engine_or_its_model_the_job_says_how_to_get_them(
     collection: Collection, settings: Any, tmp_path: Path
 ) -> None:
-    settings.SPEECH_MODEL = str(tmp_path / "nothing")
+    settings.SPEECH_PROVIDER, settings.SPEECH_MODEL = "local", str(tmp_path / "nothing")
     with pytest.raises(SpeechMissing):
         recognition.recognizer()
     job = done(listening.request(collection, BytesIO(b"ID3" + bytes(200)), name="talk.mp3"))

@@ -356,3 +356,14 @@ def test_nothing_is_fetched_offline(hub: HubStandIn, monkeypatch: pytest.MonkeyP
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     assert "HF_HUB_OFFLINE" in refused().message
     assert not hub.requests
+
+
+def test_a_model_of_speech_is_fetched_and_only_its_own_weights_are_used(hub: HubStandIn) -> None:
+    files = dict.fromkeys(("config.json", "tokenizer.json", "vocabulary.txt"), b"{}")
+    hub.publish("somebody/whisper", files | {"model.bin": b"weights"})
+    folder = fetch("somebody/whisper", nobody)
+    assert weights.find("somebody/whisper") == folder
+    assert {path.name for path in folder.iterdir()} == {*files, "model.bin"}
+    hub.publish("Systran/faster-whisper-base", files | {"model.bin": b"other weights"})
+    with pytest.raises(ModelError, match="are not those of"):
+        fetch("Systran/faster-whisper-base", nobody)

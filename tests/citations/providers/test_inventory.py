@@ -1,5 +1,6 @@
 """Which models the settings name, and what is said of them."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from citations.providers.inventory import ModelEntry, configured_models, models_
 from tests.citations.providers import tiny_models
 from tests.hub_standin import HubStandIn
 from tests.model_standin import ModelStandIn
+from tests.programs import require
 from transcripts.core.errors import InvalidInput
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
@@ -186,3 +188,17 @@ def test_a_reranker_that_is_switched_off_cannot_be_fetched(settings: Any, name: 
     settings.RERANKER = name
     with pytest.raises(InvalidInput):
         models_to_fetch(["reranker"])
+
+
+def test_the_model_of_speech_is_listed_where_it_can_be_used(settings: Any) -> None:
+    require("" if find_spec("faster_whisper") else "Whisper is not installed")
+    settings.SPEECH_PROVIDER = "local"
+    speech = only("speech")
+    assert (speech.model, speech.present) == ("Systran/faster-whisper-base", False)
+    assert (speech.size, speech.licence) == (148_000_000, "mit")
+    settings.SPEECH_MODEL = "small"
+    assert models_to_fetch(["speech"]) == ["Systran/faster-whisper-small"]
+    settings.SPEECH_PROVIDER = "openai"
+    assert "speech" not in {use for entry in configured_models() for use in entry.uses}
+    with pytest.raises(InvalidInput):
+        models_to_fetch(["speech"])

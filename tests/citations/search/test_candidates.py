@@ -79,4 +79,16 @@ def test_all_words_are_enough_where_words_alone_are_compared(
         above = [text for text, is_likely in listed(scope, query, mode).items() if is_likely]
         assert set(above) <= {BEST, *likely}
         assert (SECOND in above) == (SECOND in likely)
-    assert not any(listed(scope, query, SearchMode.BOTH).values()), "the judge knows its meaning"
+
+
+@pytest.mark.parametrize(
+    ("query", "likely"), [("lines network", {SECOND}), ("lines tax", set()), ("network", set())]
+)
+def test_two_words_that_stand_in_a_passage_are_never_denied(
+    scope: Scope, source: Source, monkeypatch: pytest.MonkeyPatch, query: str, likely: set[str]
+) -> None:
+    judge(monkeypatch)
+    embed(source)
+    source.change(state=State.READY)
+    by_text = listed(scope, query, SearchMode.BOTH)
+    assert {text for text, is_likely in by_text.items() if is_likely} == likely

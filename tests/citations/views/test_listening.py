@@ -30,7 +30,7 @@ def model(tmp_path: Path, settings: Any) -> None:
     require("" if whisper.is_installed() else "Whisper is not installed")
     for name in ("config.json", "model.bin"):
         (tmp_path / name).write_text("{}")
-    settings.SPEECH_MODEL = str(tmp_path)
+    settings.SPEECH_PROVIDER, settings.SPEECH_MODEL = "local", str(tmp_path)
 
 
 def upload(client: Client, **more: str) -> Any:
@@ -51,6 +51,7 @@ def test_a_file_without_captions_is_offered_to_be_listened_to(
     html = text_of(upload(page))
     job = Job.objects.get()
     assert_shows(html, "“song.mp3” has no captions.", "about 1 min on this machine", "Listen to it")
+    assert_shows(html, "not added", without=("failed</span>",))
     page.post(f"/jobs/{job.pk}/retry/")
     job.refresh_from_db()
     assert (job.kind, job.state) == ("listen", "queued")

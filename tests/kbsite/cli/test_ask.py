@@ -36,20 +36,24 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     assert followed["conversation_id"] == answer["conversation_id"]
 
 
-def test_claims_beside_the_first_stand_under_a_line(kb: Kb, library: Collection) -> None:
-    for key, output in (
-        ("a", "Insects have six legs, as biologists counted again."),
-        ("b", "Old books of monks claimed that insects have eight legs."),
+def test_claims_beside_the_first_three_stand_under_a_line(kb: Kb, library: Collection) -> None:
+    for number, sentence in enumerate(
+        (
+            "Insects have six legs, as biologists counted again.",
+            "Insects that dig have broad legs like shovels.",
+            "Insects that swim have legs fringed by hairs.",
+            "Insects that jump have strong legs behind.",
+        )
     ):
-        make_video(library, key=key, title=key, cues=[Cue(0, 5_000, output)])
+        make_video(library, key=f"{number}", title=f"{number}", cues=[Cue(0, 5_000, sentence)])
     discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
-    output = kb("ask", "How many legs do insects have?").out
+    output = kb("ask", "Why do insects have legs?").out
     first, line, rest = output.partition("More from the sources:")
     assert line
-    assert first.count("[1]") == 1
-    assert "[2]" in rest.partition("[1]")[0]
+    assert all(first.count(f"[{number}]") == 1 for number in (1, 2, 3))
+    assert "[4]" in rest.partition("[1]")[0]
 
 
 def test_of_several_questions_each_is_a_heading_and_what_was_not_ready_is_said(

@@ -13,7 +13,7 @@ SPLIT = {
     What is gradient descent, and how do bees dance? | What is gradient descent |
       and how do bees dance?
     What is dropout? When should it be used? | What is dropout? |
-      When should it be used? (What is dropout?)
+      When should dropout be used?
     What did Anna propose? Who was against it? Why? | What did Anna propose? |
       Who was against it? Why? (What did Anna propose?)
     Define entropy; explain why it grows | Define entropy | explain why it grows (Define entropy)
@@ -22,7 +22,11 @@ SPLIT = {
       What will it cover? (Is there a test on Friday?)
     Thanks! What is a tensor? And how is it stored? | Thanks! What is a tensor? |
       And how is it stored? (Thanks! What is a tensor?)
-    What is entropy? How is it measured? | What is entropy? | How is it measured? (What is entropy?)
+    What is entropy? How is it measured? | What is entropy? | How is entropy measured?
+    What is a queue? Who reads its head? | What is a queue? | Who reads a queue’s head?
+    What is inverse document frequency and what is jitter? |
+      What is inverse document frequency |
+      and what is jitter? (What is inverse document frequency)
     什么是熵？如何测量？ | 什么是熵？ | 如何测量？ (什么是熵？)
     ما هي الشبكة؟ كيف تتعلم؟ | ما هي الشبكة؟ | كيف تتعلم؟ (ما هي الشبكة؟)
     When is clipping used; what are its effects? | When is clipping used |
@@ -51,7 +55,7 @@ SPLIT = {
     "- What is a kernel?\n- What is an image?": ["What is a kernel?", "What is an image?"],
     "What is yeast?\nHow warm does it like it?": [
         "What is yeast?",
-        "How warm does it like it? (What is yeast?)",
+        "How warm does yeast like yeast?",
     ],
     "1. What is a tensor?\n2. How does padding work?": [
         "What is a tensor?",

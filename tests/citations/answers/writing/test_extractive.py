@@ -154,6 +154,14 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
     ) == ([1], [2])
 
 
+def test_a_sentence_may_answer_two_parts() -> None:
+    said = "Entropy measures disorder, and enthalpy measures heat."
+    evidence = [passage(said, number=number, part=number - 1) for number in (1, 2)]
+    questions = ("What does entropy measure?", "What does enthalpy measure?")
+    extracts = extract([QuestionPart(text=question) for question in questions], evidence)
+    assert [[pick.text for pick in extract.picks] for extract in extracts] == [[said], [said]]
+
+
 def test_meaning_decides_where_words_do_not() -> None:
     text = "The first one has nothing to do with it. The second one is what was wanted."
     result = extract_part(

@@ -1,7 +1,8 @@
-"""How sure an answer or a citation is, in three words that each hold what they say.
+"""How sure an answer, a hit or a citation is, in three words that each hold what they say.
 
 The borders and the figures are those of held-out questions: “Confidence” in bench/RESULTS.md for
-answers, “First passages by their score” for the citations of a lecture.
+answers, “First passages by their score” for the citations of a lecture; those of hits are of the
+ten best of development sets (docs/search.md).
 """
 
 from enum import StrEnum
@@ -44,6 +45,10 @@ ANSWERS: Final = (
     SurenessLevel(
         Sureness.UNSURE, 0.0, _("Of five such answers, two cite the right passage first")
     ),
+)
+HITS: Final = (  # by the judge's score
+    SurenessLevel(Sureness.LIKELY, 0.85, _("Of five such passages, three answer")),
+    SurenessLevel(Sureness.UNSURE, 0.0, _("Of five such passages, one answers")),
 )
 LECTURES: Final = (
     SurenessLevel(Sureness.LIKELY, 0.98, _("Of four such citations, three are right")),
