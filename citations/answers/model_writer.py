@@ -97,10 +97,11 @@ class ModelWriter:
         )
         written: list[str] = []
         pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
-        yield Progress(stage=GROUND)
         release_connection()  # a model may write for a minute
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
         for draft in output_parser.parse_drafts(pieces):
+            if not written:
+                yield Progress(stage=GROUND)
             written.append(draft.text)
             count = len(self._proof.quotes)
             if isinstance(draft, UnansweredPart):

@@ -245,9 +245,9 @@ class ModelServer:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
-            hint = f"Is it running? {self._address_hint()}"
-            error = self._error(f"does not answer at {self.origin}.", hint=hint)
-            raise _TransientError(error) from None
+            why = "Is it running?" if _is_local(self.host) else "Is there a network?"
+            fault, hint = f"does not answer at {self.origin}.", f"{why} {self._address_hint()}"
+            raise _TransientError(self._error(fault, hint=hint)) from None
         except httpx.TimeoutException:
             raise _TransientError(self._timeout_error()) from None
         except httpx.HTTPError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pytest
 
 from citations.answers import evidence, writers
-from citations.answers.answer import Draft, WritingTask
+from citations.answers.answer import Draft, Progress, WritingTask
 from citations.answers.citation_check import Proof
 from citations.answers.understanding import understand
 from citations.library.filters import Filter
@@ -262,3 +262,14 @@ def test_a_model_that_reads_less_is_asked_again_with_less(
         proof = Proof(task.evidence.evidence, scope=scope)
         list(writers.write(task, proof, registry.llm(), None))
         assert [len(str(body["messages"])) > 2_600 for body in server.bodies] == [True, False]
+
+
+def test_quotes_are_said_to_be_checked_once_the_model_has_written(
+    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
+) -> None:
+    task = task_of(scope, model_server, settings, ERROR)
+    model_server.answer = lambda text: f"{CARRIES} [1]"
+    proof = Proof(task.evidence.evidence, scope=scope)
+    events = writers.write(task, proof, registry.llm(), None)
+    assert next(events) == Progress(stage="ground")
+    assert [request for request in model_server.requests if "chat" in request.path]

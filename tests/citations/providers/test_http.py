@@ -188,7 +188,15 @@ def test_a_server_that_is_not_there_is_told_with_its_address() -> None:
     server = ModelServer(NAMES, Remote(base_url=f"{address}/v1", key=KEY, timeout=1))
     with pytest.raises(ModelServerError, match=f"OpenAI does not answer at {address}.") as raised:
         _post(server, tries=1)
-    assert "OPENAI_BASE_URL" in raised.value.hint
+    assert raised.value.hint == "Is it running? Check the address in OPENAI_BASE_URL."
+
+
+def test_a_server_elsewhere_that_is_not_reached_may_be_without_a_network() -> None:
+    address = "https://models.invalid"
+    server = ModelServer(NAMES, Remote(base_url=f"{address}/v1", key=KEY, timeout=5))
+    with pytest.raises(ModelServerError, match="does not answer at") as raised:
+        _post(server, tries=1)
+    assert raised.value.hint.startswith("Is there a network?")
 
 
 def test_a_redirection_is_not_followed(server: ModelServer, model_server: ModelStandIn) -> None:

@@ -1,6 +1,6 @@
 """What a model thinks aloud is separated from its answer, in the notations of many models."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -141,9 +141,9 @@ def test_sentences_about_the_task_are_told_from_those_about_its_subject() -> Non
     ["<think>", "</think>", "<", "<a>", "<think ", "[", "```think\n", "Thought:\n", "\n", "<!--"],
 )
 def test_the_worst_answers_are_read_in_linear_time(bad: str) -> None:
-    started = perf_counter()
+    started = process_time()
     without_thoughts(bad * (400_000 // len(bad)))
-    assert perf_counter() - started < 5
+    assert process_time() - started < 5
 
 
 def test_a_comment_that_is_no_thought_is_part_of_the_answer() -> None:
