@@ -19,6 +19,7 @@ _PAGE: Final = "https://cuebase.example.org/sources/0c9d1b44-2f6e-4f7c-9d0e-3f6f
 # By the name of the field; one whose type is another has the example of its format or type.
 FIELDS: Final[Mapping[str, Any]] = {
     "actual": "error",
+    "answer": _QUOTE,
     "author": "ada",
     "bm25": 7.42,
     "by": "words",
@@ -86,6 +87,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "state": "ready",
     "stem": "backpropag",
     "suffix": " So it learns.",
+    "sureness": "likely",
     "tag": "networks",
     "tags": ["networks"],
     "target": _ADDRESS,

@@ -112,7 +112,8 @@ def test_a_response_is_described_by_the_class_that_the_operation_declares(
     ]
     for model in models(annotation):
         component = COMPONENTS[model.__name__]
-        assert component["properties"].keys() == model.model_fields.keys()
+        fields = model.model_fields.keys() | model.model_computed_fields.keys()
+        assert component["properties"].keys() == fields
         assert component.get("description") == inspect.cleandoc(model.__doc__ or "") or None
 
 
