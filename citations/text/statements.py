@@ -44,7 +44,8 @@ _MARKUP: Final = re.compile(
 _SOUND: Final = re.compile(r"\s*(?:[(\[][^()\[\]]{2,40}[)\]]\s*[-–]?\s*)+")
 _EXERCISE: Final = re.compile(
     r"""\W*(?: (?:exercises?|problems?|checkpoint|homework|quiz|aufgabe|übung|exercice|ejercicio)
-    \s*[\d.]*\d\w?\b | (?:for|in)\s+the\s+following\s+(?:exercises|problems) )""",
+    \s*[\d.]*\d\w?\b | (?:exercises?|aufgabe|übung|exercice|ejercicio)\s*[.:](?!\S)
+    | (?:for|in)\s+the\s+following\s+(?:exercises|problems) )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _POINTER: Final = re.compile(

@@ -25,6 +25,7 @@ MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_ADDED: Final = 2  # sentences that are added to one, before it or after it
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
+_PARAGRAPH: Final = re.compile(r"\S.*?(?=\n\n|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]
         pick
         for pick in picks.values()
         if len(pick.text) <= MAX_SENTENCE
-        and not (is_exercise(pick.text) or is_pointer(pick.text))
+        and not is_pointer(pick.text)
         and (
             ends_with_stop(pick.text)
             or _flat(pick.text).strip("# ").casefold() not in pick.evidence.heading.casefold()
@@ -107,11 +108,8 @@ def is_repeated(sentence: str, earlier_quotes: Iterable[str]) -> bool:
 
 def overlap(pick: Pick, other: Pick) -> bool:
     """Tell whether two picks share characters of a source."""
-    return (
-        pick.evidence.source == other.evidence.source
-        and pick.span[0] < other.span[1]
-        and other.span[0] < pick.span[1]
-    )
+    is_one_source = pick.evidence.source == other.evidence.source
+    return is_one_source and pick.span[0] < other.span[1] and other.span[0] < pick.span[1]
 
 
 @lru_cache(maxsize=1_000)
@@ -125,7 +123,8 @@ def _flat(text: str) -> str:
 def _split(passage: Evidence, rows: Sequence[TableRow]) -> Iterator[Pick]:
     for start, text in _stretches(passage):
         own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
-        prose, picks = text, list[Pick]()
+        picks = list[Pick]()
+        prose = _PARAGRAPH.sub(lambda it: "\n" * len(it[0]) if is_exercise(it[0]) else it[0], text)
         for row in own:  # blanked out, so that sentences keep their places
             begin, end = max(row.span[0] - start, 0), min(row.span[1] - start, len(text))
             prose = prose[:begin] + "\n" * (end - begin) + prose[end:]

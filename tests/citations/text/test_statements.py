@@ -97,14 +97,17 @@ def test_a_sentence_that_begins_afresh_points_back_at_nothing(sentence: str) -> 
         "Aufgabe 7: Bestimme die Steigung.",
         "Exercice 2. Trouvez la pente.",
         "Ejercicio 5: halla la pendiente.",
+        "Exercise. Find two sensible answers.",
+        "Übung: Bestimme die Steigung.",
     ],
 )
-def test_an_exercise_begins_with_its_number(task: str) -> None:
+def test_an_exercise_begins_with_its_number_or_a_stop(task: str) -> None:
     assert is_exercise(task)
 
 
 def test_a_sentence_about_exercise_is_none() -> None:
     assert not is_exercise("Exercise makes the heart strong.")
+    assert not is_exercise("Exercise.com sells weights.")
 
 
 @pytest.mark.parametrize(

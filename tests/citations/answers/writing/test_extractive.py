@@ -71,7 +71,14 @@ def test_a_passage_is_quoted_by_what_it_adds_to_the_question() -> None:
     ],
 )
 def test_a_pointer_and_an_exercise_are_no_answers(pointer: str) -> None:
-    assert pick_texts(passage(f"{pointer} Entropy is large there.")) == ["Entropy is large there."]
+    assert pick_texts(passage(f"{pointer}\n\nEntropy is large there.")) == [
+        "Entropy is large there."
+    ]
+
+
+def test_an_exercise_takes_its_whole_paragraph() -> None:
+    task = "Exercise. Show what entropy does measure. Entropy is large in two sensible answers."
+    assert pick_texts(passage(f"{task}\n\nEntropy is large there.")) == ["Entropy is large there."]
 
 
 DISORDER = "Entropy measures the disorder of systems."
