@@ -24,7 +24,7 @@ import json, os, signal, sys, time
 facts = {"page_count": 2, "title": "", "author": "", "language": "", "outline": []}
 facts |= {"is_xfa": False, "attachments": 0}
 page = {"width": 600, "height": 700, "is_drawn_on": False, "label": "", "page_count": 2}
-page["notes"] = []
+page |= {"notes": [], "has_layers_off": False}
 
 def answer(head, *blobs):
     head = json.dumps({**head, "blobs": [len(blob) for blob in blobs]}).encode()

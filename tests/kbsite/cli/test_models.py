@@ -166,6 +166,7 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
         "NO_PROXY": "127.0.0.1,localhost",
         "RERANKER": NAME,
         "LIVE_RERANKER": "none",
+        "SPEECH_PROVIDER": "none",
         "PATH": str(tmp_path),
         "DATABASE_URL": "postgresql://127.0.0.1:9/nothing",
     }
