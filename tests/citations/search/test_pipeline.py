@@ -347,9 +347,10 @@ def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
     document.change(state=State.READY)
     results = search_pipeline.search(scope, query)
     best = results.passages[0]
-    is_verbatim = not query.startswith("-")
-    assert (best.is_likely, best.relevance is None) == (is_verbatim, is_verbatim)
-    assert results.nothing_relevant != is_verbatim
+    is_verbatim = not query.startswith("-")  # else the judge decides
+    assert (best.relevance is None) == is_verbatim
+    assert best.is_likely or not is_verbatim
+    assert not (is_verbatim and results.nothing_relevant)
 
 
 def test_nothing_is_called_irrelevant_where_the_embedding_model_is_not_known_to_the_judge(
