@@ -11,7 +11,7 @@ from citations.answers.sections import heading
     [
         (
             "What is backpropagation? And what does it do?",
-            ["What is backpropagation?", "What does it do?"],
+            ["What is backpropagation?", "What does backpropagation do?"],
         ),
         ("What is X? And what does it do?", ["What is X?", "What does it do?"]),
         ("Was ist ein Gradient? Und was macht er?", ["Was ist ein Gradient?", "Was macht er?"]),
