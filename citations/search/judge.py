@@ -179,7 +179,7 @@ class ReaderWeights:
         """Return what scores of 0 to 1, one or more, add: 0 for the best, less for the others."""
         limited = np.clip(np.array(scores, np.float64), _EPSILON, 1 - _EPSILON)
         odds = np.log(limited / (1 - limited))
-        distances = (odds.max() - odds) / max(float(np.ptp(odds)), _EPSILON)
+        distances: Numbers = (odds.max() - odds) / max(float(np.ptp(odds)), _EPSILON)
         return self.rank * (1 / signs.ranks(odds) - 1) - self.closeness * distances
 
     @property
