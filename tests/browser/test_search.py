@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PHONE, Visits
+from tests.browser.conftest import PHONE, Visit, Visits
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
@@ -206,11 +206,17 @@ def test_a_search_by_keyboard_alone(visit: Visits) -> None:
     expect(page).to_have_url(re.compile(r"/videos/\d+/\?t=\d+s|/sources/"))
 
 
-def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Visits) -> None:
-    page = visit().go("/settings/")
+def judging(visitor: Visit) -> Visit:
+    """Have hits offer to be marked as right or wrong."""
+    page = visitor.go("/settings/")
     page.get_by_label("Offer to mark each hit").check()
-    page.get_by_role("button", name="Save").click()
-    page.goto("/search/?q=pooling")
+    page.locator("main").get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Offer to mark each hit")).to_be_checked()
+    return visitor
+
+
+def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Visits) -> None:
+    page = judging(visit()).go("/search/?q=pooling")
     final(page)
     # Else this announcement may come after that of the mark.
     expect(page.locator("#announcer")).to_have_text(re.compile("In their final order"))
@@ -236,7 +242,7 @@ def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Visits) -> None
 
 
 def test_the_marks_of_a_hit_say_in_words_what_they_mean_on_a_phone_too(visit: Visits) -> None:
-    page = visit(viewport=PHONE).go(f"{SEARCH}&mode=words")
+    page = judging(visit(viewport=PHONE)).go(f"{SEARCH}&mode=words")
     marks = page.locator(".marks").first
     for word in ("Right", "Wrong"):
         button = marks.get_by_role("button", name=word)
@@ -352,7 +358,7 @@ def test_more_passages_come_below_and_the_first_new_one_is_read_next(visit: Visi
 
 
 def test_everything_is_searched_without_scripts(visit: Visits) -> None:
-    page = visit(java_script_enabled=False).go("/search/")
+    page = judging(visit(java_script_enabled=False)).go("/search/")
     page.get_by_label("Search the library").fill("pooling")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="Take a closer look").click()
@@ -405,7 +411,7 @@ def test_sources_are_walked_by_keyboard(visit: Visits) -> None:
 
 
 def test_a_reader_marks_hits_and_changes_no_source(visit: Visits, site: Site) -> None:
-    page = visit("vera").go("/search/?q=pooling")
+    page = judging(visit("vera")).go("/search/?q=pooling")
     final(page)
     page.locator(".mark-wrong").first.click()
     expect(page.locator(".mark-wrong").first).to_have_attribute("aria-pressed", "true")
