@@ -29,7 +29,7 @@ from citations.search import pipeline as search_pipeline
 from tests.citations.talks import SAID, reply_to, talk_in
 from tests.html import assert_shows, text_of
 from tests.llama import program
-from tests.makers import make_user, make_video, signed_in
+from tests.makers import embed, make_user, make_video, signed_in
 from transcripts.core.scope import Scope
 from transcripts.models import Collection
 
@@ -152,7 +152,7 @@ def test_it_reranks_a_search_and_one_that_is_late_is_left_out(
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    talk_in(collection)
+    embed(talk_in(collection))
     model = program.write_minilm(folder / "reranker.gguf", "--rank")
     with program.llama_server(model, program.RERANKER, "--reranking") as address:
         settings.RERANKER, settings.RERANKER_BASE_URL = program.RERANKER, f"{address}/v1"
