@@ -153,6 +153,7 @@ def test_it_reranks_a_search_and_one_that_is_late_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     embed(talk_in(collection))
+    monkeypatch.setattr(reranking_services, "RERANK_SECONDS", 60.0)  # machines are noisy
     model = program.write_minilm(folder / "reranker.gguf", "--rank")
     with program.llama_server(model, program.RERANKER, "--reranking") as address:
         settings.RERANKER, settings.RERANKER_BASE_URL = program.RERANKER, f"{address}/v1"
