@@ -117,7 +117,7 @@ def split_video_id(name: str) -> tuple[str, str]:
     at the end, or behind a hyphen, an underscore or a blank.
 
     An id changes often between small letters, capitals, digits and signs. Of random ids, 96 % are
-    known in brackets and 74 % without; of 358,000 names of other files, 28 are taken for ids.
+    known in brackets and 74 % without; of 343,000 names of other files, 3 are taken for ids.
     """
     stem, _language = _split(name)
     match = _ID_AT_END.search(stem)
