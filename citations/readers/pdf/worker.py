@@ -171,8 +171,9 @@ def _read(documents: Documents, request: dict[str, Any]) -> child_loop.Answer:
         for letter, left, top, right, bottom in states.values():
             height = bottom - top  # a label's letters are smaller, and stand higher
             place = left, top, right, bottom, left, bottom - 0.2 * height, 0.7 * height
-            for values, own in zip(arrays, ([ord(letter)], [FIELD], place, [0.0]), strict=True):
-                values.extend(own)
+            own: tuple[Iterable[float], ...] = [ord(letter)], [FIELD], place, [0.0]
+            for values, signs in zip(arrays, own, strict=True):
+                values.extend(signs)
     finally:
         page.close()
         if is_annotated:
