@@ -17,6 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from citations.vectors import space as vector_space
 from kbsite import boot
+from kbsite.database import replicas
 from kbsite.errors import DATABASE_ERRORS
 from transcripts.core.errors import DatabaseLost, KnowledgeBaseError, UnexpectedError
 from transcripts.models import WorkerPulse
@@ -137,8 +138,23 @@ def embeddings() -> dict[str, Any]:
     return {"ok": True, "detail": f"locked to {space}"}
 
 
+def read_replicas() -> dict[str, Any]:
+    """Check that the replicas follow. One that does not is left out; the primary does its work."""
+    states = [*replicas.states()]
+    details = [
+        f"{state.name} {state.problem or f'{state.behind:,} bytes behind'}" for state in states
+    ]
+    return {
+        "ok": not any(state.problem for state in states),
+        "detail": "; ".join(details),
+        "hint": "Start it, or take it out of DATABASE_REPLICAS; the primary answers meanwhile.",
+        "code": "replica_left_out",
+    }
+
+
 _IN_DATABASE: Final = {
     "Migrations": migrations,
+    **({"Replicas": read_replicas} if replicas.names() else {}),
     "Worker": worker,
     "Schedule": schedule,
     "Embeddings": embeddings,

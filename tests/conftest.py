@@ -54,6 +54,7 @@ THOROUGH = (
     "tests/journeys/test_load",
     "tests/journeys/test_once",
     "tests/journeys/test_proxies",
+    "tests/journeys/test_replicas",
     "tests/kbsite/test_schema",
     "tests/speech/",
     "tests/upgrades/",

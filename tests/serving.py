@@ -94,7 +94,7 @@ class Serving:
     def output(self) -> str:
         return self.log.read_text() if self.log.exists() else ""
 
-    def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+    def kb(self, *arguments: str, code: int | None = 0) -> "subprocess.CompletedProcess[str]":
         where: Any = {"environment": self.environment, "cwd": self._folder}
         if self._program not in ((), OWN_KB):  # that of this tree is the same when it is forked
             return run_program(*self._program, *arguments, code=code, **where)

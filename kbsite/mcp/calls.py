@@ -23,6 +23,7 @@ from kbsite.accounts.auth import caller_of_token
 from kbsite.callers import SignedInCaller
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp.request_headers import JSON, STREAM, message_in, preferred
+from kbsite.middleware import replica_reads
 from kbsite.middleware.responses import NOT_KEPT
 from kbsite.oauth import audience
 from transcripts.core import announcements
@@ -53,7 +54,7 @@ class ApiTokenVerifier:
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access token; None if it is unknown, expired or revoked."""
         try:
-            identity = await in_thread(caller_of_token, token, resource=resource())
+            identity = await in_thread(_find_caller, token, resource())
         except NotSignedIn:
             return None
         if identity.token is None:
@@ -65,6 +66,11 @@ class ApiTokenVerifier:
             subject=str(identity.user.pk),
             caller=identity,
         )
+
+
+def _find_caller(token: str, resource: str) -> SignedInCaller:
+    with replica_reads.spared():
+        return caller_of_token(token, resource=resource)
 
 
 def caller() -> SignedInCaller:

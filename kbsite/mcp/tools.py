@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.templatetags.static import static
 from mcp.server.mcpserver import Context
@@ -31,6 +31,7 @@ from kbsite.mcp import (
 from kbsite.mcp import render_transcript as render
 from kbsite.mcp.answer_text import CURSOR, MORE, answer, material
 from kbsite.mcp.calls import caller, in_thread
+from kbsite.middleware import replica_reads
 from transcripts.conf import absolute
 from transcripts.core.access import AccessLevel, needs
 from transcripts.library import activity
@@ -38,6 +39,7 @@ from transcripts.library import reading as library
 from transcripts.models import Job
 from transcripts.text.reading import ReadingMode
 
+T = TypeVar("T")
 _READS: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -309,9 +311,13 @@ def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAn
     @wraps(run)
     async def called(arguments: tool_inputs.Arguments, ctx: Context[Any, Any]) -> CallToolResult:
         is_waiting = inspect.iscoroutinefunction(run)  # in the event loop, for a job
-        work = run if is_waiting else partial(in_thread, run)
-        return answer(await progress.followed(work(caller(), arguments), ctx))
+        work = run if is_waiting else partial(in_thread, partial(_read_at, run) if reads else run)
+        result = await progress.followed(work(caller(), arguments), ctx)
+        if not reads:
+            await in_thread(replica_reads.remember_write, caller().user.pk)
+        return answer(result)
 
+    reads = bool(annotations.read_only_hint)
     inputs = inspect.get_annotations(run)["arguments"]
     return Tool(
         fn=called,
@@ -325,6 +331,10 @@ def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAn
         annotations=annotations,
         icons=[svg_icon(f"tool-{icon}")],
     )
+
+
+def _read_at(run: Callable[..., T], by: SignedInCaller, arguments: tool_inputs.Arguments) -> T:
+    return replica_reads.read(by.user.pk, partial(run, by, arguments))
 
 
 def _lean(schema: Any) -> Any:

@@ -153,6 +153,13 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='WritePosition',
+                fields=[
+                    ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
+                    ('position', models.BigIntegerField()),
+                ],
+            ),
+            migrations.CreateModel(
                 name='Webhook',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

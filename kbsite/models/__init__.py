@@ -1,8 +1,11 @@
-"""The tables of the site: credentials, requests that are answered once, and webhooks."""
+"""The tables of the site: credentials, requests that are answered once, who has written, and
+webhooks.
+"""
 
 from kbsite.models.credentials import ApiToken, SignInLink, digest
 from kbsite.models.keyed_requests import KeyedRequest
 from kbsite.models.webhooks import Webhook, WebhookDelivery, WebhookEvent, WebhookKind
+from kbsite.models.write_positions import WritePosition
 
 __all__ = [
     "ApiToken",
@@ -12,5 +15,6 @@ __all__ = [
     "WebhookDelivery",
     "WebhookEvent",
     "WebhookKind",
+    "WritePosition",
     "digest",
 ]

@@ -4,38 +4,24 @@ import re
 import secrets
 from contextlib import suppress
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
-from platformdirs import user_data_path
 
-from kbsite import postgres
 from kbsite.languages import *
 from kbsite.settings.access_settings import *
 from kbsite.settings.access_settings import OIDC_APPS, PUBLIC_PATH
+from kbsite.settings.database_settings import *
+from kbsite.settings.database_settings import DATA_DIR
 from kbsite.settings.engine_settings import *
 from kbsite.settings.options import BASE_DIR as BASE_DIR
 from kbsite.settings.options import OPTIONS as OPTIONS
-from kbsite.settings.options import PACKAGE_DIR, env, option
+from kbsite.settings.options import PACKAGE_DIR, option
 from transcripts.core.work.disk import make_private_folder
 
-# Locations
+# Where it listens
 
-_data_dir = option(
-    "YOUTUBE_KB_DATA_DIR",
-    "",
-    "Directory of the embedded database and the queue; empty: the platform's user data directory.",
-)
-DATA_DIR = Path(_data_dir or user_data_path("cuebase"))
-DATABASE_URL = option(
-    "DATABASE_URL",
-    "",
-    "An external PostgreSQL with pgvector, as postgres://user:password@host/name; "
-    "empty: the embedded one.",
-    secret=True,
-)
 HOST = option("HOST", "127.0.0.1", "Address that `kb serve` listens on.")
 PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
 
@@ -166,6 +152,7 @@ MIDDLEWARE = [
     "kbsite.operations.AccessMiddleware",
     "kbsite.middleware.conditional_requests.VersionMiddleware",
     "kbsite.middleware.idempotency.IdempotencyMiddleware",
+    "kbsite.middleware.replica_reads.ReplicaReadsMiddleware",
 ]
 ROOT_URLCONF = "kbsite.urls"
 ASGI_APPLICATION = "kbsite.asgi.application"
@@ -217,29 +204,6 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "kbsite.middleware.request_limits.TemporaryUpload",
 ]
-
-_SCHEMES = {"postgres", "postgresql", "psql", "pgsql"}
-if DATABASE_URL and DATABASE_URL.partition("://")[0] not in _SCHEMES:
-    raise ImproperlyConfigured(
-        "DATABASE_URL does not name a PostgreSQL: postgres://user:password@host/name is expected"
-    )
-_database: dict[str, Any] = (
-    dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
-)
-DB_POOL_SIZE = option(
-    "DB_POOL_SIZE", 20, "Database connections per process, which its requests share.", least=1
-)
-DATABASES = {
-    "default": {
-        **_database,
-        "ENGINE": "kbsite.database",
-        "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {
-            **_database.get("OPTIONS", {}),
-            "pool": {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 5},
-        },
-    }
-}
 
 # Being watched
 

@@ -84,6 +84,9 @@ STAGES: Final = Histogram(
 TOKENS: Final = Counter(
     "cuebase_model_tokens", "Tokens of language models.", ("model", "kind"), registry=own
 )
+READS: Final = Counter(
+    "cuebase_reads", "Reads by the server of the database that answered.", ("server",), registry=own
+)
 COST: Final = Counter(
     "cuebase_model_cost",
     "Cost of language models by LLM_PRICES, in their currency.",

@@ -2,6 +2,7 @@
 what waits, is held, and is full.
 """
 
+import math
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ from prometheus_client.registry import Collector
 from citations.models import Answer, Source, State, Window
 from kbsite import health
 from kbsite.callers import AnyRequest, is_superuser
+from kbsite.database import replicas
 from kbsite.errors import DATABASE_ERRORS
 from kbsite.telemetry import metrics
 from transcripts.models import Job, YouTubeGate
@@ -87,6 +89,8 @@ def _of_database() -> Iterator[Metric]:
     states = {state: gate.state == state for state in ("open", "probing", "closed")}
     yield _gauge("cuebase_youtube_gate", "1: the gate is in this state.", "state", states)
     yield _gauge("cuebase_youtube_refusals", "Refusals in a row.", "", {"": gate.refusals})
+    if lags := {state.name: _or_nan(state.behind) for state in replicas.states()}:
+        yield _gauge("cuebase_replica_behind_bytes", "NaN: left out.", "replica", lags)
     yield _gauge("cuebase_database_connections", "Of all processes.", "state", _connections())
 
 
@@ -99,6 +103,10 @@ def _connections() -> dict[str, float]:
         counts = {str(state): float(count) for state, count in cursor.fetchall()}
         cursor.execute("SELECT current_setting('max_connections')::int")
         return {**counts, "most": float(cursor.fetchone()[0])}
+
+
+def _or_nan(value: int | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _gauge(name: str, meaning: str, label: str, values: dict[str, Any]) -> GaugeMetricFamily:

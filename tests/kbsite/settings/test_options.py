@@ -71,6 +71,8 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(
         ("DUPLICATE_SIMILARITY", "90"),
         ("TIME_ZONE", "Mars/Crater"),
         ("DATABASE_URL", "mysql://a:secret@host/name"),
+        ("DATABASE_REPLICAS", "postgres://a:secret@host/name"),  # of what?
+        ("DATABASE_REPLICAS", "mysql://a:secret@host/name"),
         ("YOUTUBE_KB_DATA_DIR", "/dev/null/here"),
         ("TRUSTED_PROXIES", "10.0.0.7,*"),
         ("TRUSTED_PROXIES", "10.0.0.7/8"),
