@@ -140,12 +140,11 @@ class Gone(LookupError):
 
 def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement with binary results: Django's cursors receive bytes as hexadecimal text."""
-    with (
-        connection.cursor(),
-        connection.wrap_database_errors,
-        psycopg.Cursor(connection.connection) as cursor,
-    ):
-        return cursor.execute(sql, parameters, binary=True).fetchall()
+    with connection.wrap_database_errors:
+        connection.close_if_health_check_failed()
+        connection.ensure_connection()
+        with psycopg.Cursor(connection.connection) as cursor:
+            return cursor.execute(sql, parameters, binary=True).fetchall()
 
 
 def cached(
@@ -197,7 +196,7 @@ _BASE = f"""
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
     UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
         CASE WHEN count <= %(inline)s THEN data END, NULL
-        FROM citations_lexblock WHERE term = ANY(%(terms)s)
+        FROM citations_lexblock WHERE term = ANY(string_to_array(%(terms)s, E'\n'))
     UNION ALL SELECT 6, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL FROM citations_lexentry
         WHERE tokenizer_version < %(version)s AND merged AND source_id IS NOT NULL
 """
@@ -225,8 +224,9 @@ _OF_PASSAGES = """
 
 def _read(terms: Terms, before: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
     distinct = [*{*chain.from_iterable((*terms.values(), *before.values()))}]
-    rows = [_Row(*row) for row in fetch(*_statement(distinct, resolved, inline))]
-    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(7)}
+    kinds: list[list[_Row]] = [[] for _ in range(7)]
+    for row in map(_Row._make, fetch(*_statement(distinct, resolved, inline))):
+        kinds[row.kind].append(row)
     readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row.flags & _DEAD]
     # An entry that died before it was merged has never counted.
@@ -253,7 +253,7 @@ def _statement(
     terms: list[str], resolved: ResolvedFilter, inline: int
 ) -> tuple[str, dict[str, Any]]:
     sources = None if resolved.sources is None else list(resolved.sources)
-    sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": terms}
+    sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": "\n".join(terms)}
     parameters["version"] = TOKENIZER_VERSION
     if resolved.readable is not None:
         sql += _OF_READER
