@@ -1,7 +1,7 @@
 """Merge the postings of entries into packs, and remove those of deleted sources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -147,7 +147,7 @@ def _merge_some(spare: int) -> int:
 def _read_living(rows: Sequence[tuple[Any, ...]]) -> list[MergeEntry]:
     sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
     data = dict(fetch(sql, [[row[0] for row in rows]]))
-    return [MergeEntry(*row, Words.from_bytes(data[row[0]])) for row in rows]
+    return [replace(MergeEntry(*row), words=Words.from_bytes(data[row[0]])) for row in rows]
 
 
 # Entries that another transaction is about to delete are skipped until it ends.

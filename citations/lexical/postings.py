@@ -200,7 +200,7 @@ class Words:
 
     @classmethod
     def build(cls, texts: Iterable[str], code: str = "") -> Self:
-        """Tokenize chunks in the language of a stemmer; a chunk's slot is its index in ``texts``."""
+        """Tokenize chunks in a stemmer's language; the slot of one is its index in ``texts``."""
         lengths, sizes = array("I"), array("I")
         names, counts = list[str](), array("I")
         for text in texts:

@@ -230,8 +230,7 @@ def _bound(
         return query_term.score(float(frequencies.max()), norm)
     base, slope = corpus.norm(0), _slope(corpus)
     most: float = max(
-        frequency / (frequency + base + slope * length)
-        for frequency, length in skyline
+        frequency / (frequency + base + slope * length) for frequency, length in skyline
     )
     return query_term.most * most
 
