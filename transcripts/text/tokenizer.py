@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from operator import add
 
-TOKENIZER_VERSION: int = 3
+TOKENIZER_VERSION: int = 4
 """Changes with any result of ``tokenize``, ``stem`` or ``counted``: what the version before has
 indexed is indexed again, and searched by ``terms.worth_before`` until then."""
 

@@ -6,38 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.etree.ElementTree import Element
 
+from citations.readers.markup.item_numbers import written
 from citations.readers.office.archive import attribute, child, local
 
 LEVELS: Final = 9
 _PLACE: Final = re.compile(r"%(\d)")
-_ROMAN: Final = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
-    *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
-_MOST: Final = 4_000  # above it, numbers are written in digits
-
-
-def written(number: int, format: str) -> str:
-    """Return a number in a format, such as ``lowerRoman`` of Word or ``i`` of OpenDocument.
-
-    >>> written(4, "lowerRoman"), written(28, "A"), written(3, "decimal")
-    ('iv', 'AB', '3')
-    """
-    if not 0 < number < _MOST:
-        return str(number)
-    if format in ("lowerRoman", "i", "upperRoman", "I"):
-        text = ""
-        for value, letters in _ROMAN:
-            text += letters * (number // value)
-            number %= value
-        return text.upper() if format in ("upperRoman", "I") else text
-    if format in ("lowerLetter", "a", "upperLetter", "A"):
-        text = ""
-        while number:
-            number, rest = divmod(number - 1, 26)
-            text = chr(ord("a") + rest) + text
-        return text.upper() if format in ("upperLetter", "A") else text
-    return str(number)
 
 
 @dataclass(slots=True)
@@ -91,8 +64,8 @@ class Numbering:
         counts[level] += 1
         del counts[level + 1 :]
         own = levels[level]
-        if own.format in ("bullet", "none"):
-            return "" if own.format == "bullet" else own.text
+        if own.format == "bullet":
+            return ""
         return _PLACE.sub(lambda place: self._part(int(place[1]) - 1, levels, counts), own.text)
 
     @staticmethod
