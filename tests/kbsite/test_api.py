@@ -363,7 +363,8 @@ def test_a_failed_job_is_tried_again(asking: Client, collection: Collection) -> 
         error="no",
         finished_at=timezone.now(),
     )
-    response = asking.post(f"/api/v1/jobs/{job.pk}/retry")
+    response = asking.post(f"/api/v1/jobs/{job.pk}/retry?listen=true")
+    assert Job.objects.get(pk=job.pk).listens == Job.Listens.MISSING
     assert response.status_code == 202
     job.refresh_from_db()
     assert (job.state, job.error) == ("queued", "")

@@ -220,6 +220,16 @@ def store_fetched(
     )
 
 
+def store_about(
+    collection: Collection, info: VideoInfo, *, tags: Sequence[str], by: User | None
+) -> Video:
+    """Store what YouTube says about a video, without captions."""
+    about: Any = {"title": info.title, "tags": tags, "by": by}
+    metadata = Metadata(key=info.id, youtube_id=info.id, info=info, **about)
+    with transaction.atomic():
+        return _store_video(collection, metadata, duration=info.duration)[0]
+
+
 def change_since(video: Video, moment: datetime) -> StorageChange:
     """Return what happened to the transcripts of a video since a moment."""
     times = list(video.transcripts.values_list("created_at", "updated_at"))

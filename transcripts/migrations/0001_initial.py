@@ -73,11 +73,13 @@ class Migration(migrations.Migration):
                     ('slug', models.SlugField(max_length=60, unique=True)),
                     ('description', models.CharField(blank=True, db_default='', help_text='What it is about, for its readers.', max_length=1000)),
                     ('allows_links', models.BooleanField(db_default=False, default=False, help_text='Editors may share passages with people without an account.')),
+                    ('listening', models.CharField(blank=True, choices=[('never', 'never'), ('ask', 'if somebody asks for it'), ('always', 'always')], db_default='', help_text='Whether its recordings without captions are listened to; empty: as LISTEN says.', max_length=6)),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
                     ('members', models.ManyToManyField(related_name='collections', through='transcripts.Membership', to=settings.AUTH_USER_MODEL)),
                 ],
                 options={
                     'ordering': (django.db.models.functions.comparison.Collate(models.Func('name', function='cuebase_alphabet', output_field=models.TextField()), 'C'), 'pk'),
+                    'constraints': [models.CheckConstraint(condition=models.Q(('listening__in', ['', 'never', 'ask', 'always'])), name='collection_listening')],
                 },
             ),
             migrations.CreateModel(
@@ -238,6 +240,7 @@ class Migration(migrations.Migration):
                     ('target', models.CharField(help_text='The id of the video, playlist or channel, an address, or a name for the files.', max_length=2048)),
                     ('language', models.CharField(blank=True, max_length=35)),
                     ('translated', models.BooleanField(default=False, help_text='Take a machine translation where the language has no captions.')),
+                    ('listens', models.CharField(blank=True, choices=[('missing', 'if it has no captions'), ('now', 'whatever captions it has')], db_default='', help_text='Whether a video is listened to.', max_length=7)),
                     ('tags', models.JSONField(blank=True, default=list)),
                     ('feed', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='transcripts.feed')),
                     ('video', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='jobs', to='transcripts.video')),
