@@ -165,8 +165,8 @@ def media_of(job: Job) -> MediaFile:
 
 def recording_of(job: Job) -> Video:
     """Return the recording that a job is about. Raises ``Conflict`` if it was deleted."""
-    video = Video.objects.filter(pk=job.video_id, deletion=None).first()
-    if video is None:
+    present = Video.objects.filter(pk=job.video_id or 0, deletion=None)
+    if (video := present.first()) is None:
         raise Conflict("The recording was deleted.", hint="Add it again.")
     return video
 
