@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -44,9 +45,8 @@ class Numbering:
                     attribute(element, "numId"),
                     attribute(child(element, "abstractNumId"), "val"),
                 )
-                numbering.lists[own] = definitions.get(of, [])
-                restarts = child(element, "lvlOverride", "startOverride") is not None
-                numbering.same[own] = own if restarts else of
+                levels, restarts = _overridden(element, definitions.get(of, []))
+                numbering.lists[own], numbering.same[own] = levels, own if restarts else of
         return numbering
 
     def format_of(self, list_id: str, level: int) -> ListLevel:
@@ -76,13 +76,36 @@ class Numbering:
 
 def _levels(definition: Element) -> list[ListLevel]:
     levels = [ListLevel() for _ in range(LEVELS)]
-    for element in definition:
-        number = attribute(element, "ilvl")
-        if local(element.tag) == "lvl" and number.isdigit() and int(number) < LEVELS:
-            start = attribute(child(element, "start"), "val")
-            levels[int(number)] = ListLevel(
-                attribute(child(element, "numFmt"), "val", "decimal"),
-                attribute(child(element, "lvlText"), "val"),
-                int(start) if start.isdigit() and len(start) < 6 else 1,
-            )
+    for number, element in _numbered(definition, "lvl"):
+        levels[number] = ListLevel(
+            attribute(child(element, "numFmt"), "val", "decimal"),
+            attribute(child(element, "lvlText"), "val"),
+            _start(child(element, "start")),
+        )
     return levels
+
+
+def _overridden(list_: Element, levels: list[ListLevel]) -> tuple[list[ListLevel], bool]:
+    """Return the levels of a list with its own starts, and whether it counts for itself."""
+    starts = {
+        number: _start(start)
+        for number, override in _numbered(list_, "lvlOverride")
+        if (start := child(override, "startOverride")) is not None
+    }
+    own = [
+        replace(level, start=starts.get(number, level.start)) for number, level in enumerate(levels)
+    ]
+    return own, bool(starts)
+
+
+def _numbered(parent: Element, name: str) -> Iterator[tuple[int, Element]]:
+    """Yield the children of a name that say which level they are of."""
+    for element in parent:
+        number = attribute(element, "ilvl")
+        if local(element.tag) == name and number.isdigit() and int(number) < LEVELS:
+            yield int(number), element
+
+
+def _start(element: Element | None) -> int:
+    start = attribute(element, "val")
+    return int(start) if start.isdigit() and len(start) < 6 else 1
