@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib.util import find_spec
 from io import BytesIO
 from typing import Any, Final
+
+import podcastparser
 
 from transcripts.core.sanitize import clean
 from transcripts.youtube.values import Chapter, VideoInfo
@@ -33,16 +34,10 @@ class Episode:
     chapters: str
 
 
-def is_installed() -> bool:
-    return find_spec("podcastparser") is not None
-
-
 def read(data: bytes, address: str) -> tuple[Episode, ...]:
     """Return the episodes with sound of a feed, the newest first; none of anything else."""
-    if not _FEED.search(data[:HEAD]) or not is_installed():
+    if not _FEED.search(data[:HEAD]):
         return ()
-    import podcastparser  # noqa: PLC0415 - of the extra "speech"
-
     try:
         feed = podcastparser.parse(address, BytesIO(data.replace(*_NAMESPACES)))
     except (podcastparser.FeedParseError, ValueError):

@@ -6,7 +6,6 @@ import pytest
 
 from citations.readers import podcast_feed
 from tests.makers import done
-from tests.programs import require
 from tests.tones import make_recording
 from tests.web_standin import Web
 from transcripts.adding import acquisition, listening
@@ -14,7 +13,8 @@ from transcripts.models import Collection, Job, MediaFile, Video
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "https://pod.example/feed"
-FEED = """<?xml version="1.0"?><rss version="2.0" xmlns:podcast="https://podcastindex.org/namespace/1.0"
+FEED = """<?xml version="1.0"?><rss version="2.0"
+xmlns:podcast="https://podcastindex.org/namespace/1.0"
 xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>Shelves</title>
 <item><title>The first shelf</title><guid>one</guid><pubDate>Mon, 01 Jan 2024 10:00:00 GMT</pubDate>
 <itunes:duration>1:30</itunes:duration><enclosure url="https://pod.example/1.mp3" length="9"
@@ -31,7 +31,6 @@ CHAPTERS = (
 
 @pytest.fixture
 def podcast(web: Web) -> Web:
-    require("" if podcast_feed.is_installed() else "podcastparser is not installed")
     web.give("pod.example/feed", FEED.encode(), Content_Type="application/rss+xml")
     web.give("pod.example/1.vtt", VTT, Content_Type="text/vtt")
     web.give("pod.example/1.json", CHAPTERS, Content_Type="application/json")
