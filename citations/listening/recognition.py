@@ -17,7 +17,7 @@ from transcripts.models import Collection, Listening
 from transcripts.text.cues import Cue, Word
 
 UNSURE: Final = 0.4  # a probability below which a word is shown as unsure
-PACE: Final = 0.5  # seconds of work for a second of speech, as the base model takes on two cores
+PACE: Final = 0.35  # seconds of work for a second of speech: the base model's most on two cores
 
 Segments = list[dict[str, Any]]
 
@@ -72,7 +72,7 @@ def offer(length: int) -> str:
     """Say how long it takes to listen to so many ms (0: unknown); "" if nobody can."""
     if not is_available():
         return ""
-    how = f"about {minutes(length)} min" if length else "about half as long as it is"
+    how = f"about {minutes(length)} min" if length else "a third to half as long as it is"
     return f"Listening to it takes {how} on this machine."
 
 

@@ -55,7 +55,8 @@ def request(
     except errors.NotYouTube:
         if not settings.WEB_PAGE_RUNNER or "://" not in address:
             raise
-        return _request_page(collection, parse_web_page(address), language, tags, by)
+        page = parse_web_page(address)
+        return _request_page(collection, page, language, tags, by, listens=listens)
     if translated and not (language and target.kind == "video"):
         raise errors.InvalidInput(
             "Machine-translated captions can be fetched for a video, in a language that is named.",
@@ -80,12 +81,19 @@ def request(
 
 
 def _request_page(
-    collection: Collection, address: str, language: str, tags: Sequence[str], by: User | None
+    collection: Collection,
+    address: str,
+    language: str,
+    tags: Sequence[str],
+    by: User | None,
+    *,
+    listens: bool,
 ) -> Job:
     job = Job(
         collection=collection,
         kind=Job.Kind.PAGE,
         target=address,
+        listens=Job.Listens.MISSING if listens else "",
         language=clean(language, 35),
         priority=10,
         created_by=by,

@@ -100,7 +100,7 @@ def offer(collection: Collection, file: IO[bytes], *, name: str, hint: str, **ab
 
 
 def request_again(video: Video, *, language: str = "", by: User | None = None) -> Job:
-    """Queue a recording to be listened to, whose file plays beside it or whose sound YouTube has;
+    """Queue a recording to be listened to, whose file plays beside it or whose sound is elsewhere;
     return an unfinished job that does. Its captions stay beside those that are made.
 
     Raises ``MediaNotFound``, ``ListeningForbidden``, and ``Conflict`` while its captions are
@@ -110,14 +110,16 @@ def request_again(video: Video, *, language: str = "", by: User | None = None) -
         Video.objects.select_for_update().get(pk=video.pk)
         if unfinished := unfinished_of(video):
             return unfinished
-        if not video.youtube_id or MediaFile.objects.filter(video=video).exists():
+        is_elsewhere = bool(video.youtube_id or video.sound)
+        if not is_elsewhere or MediaFile.objects.filter(video=video).exists():
             media.find(video)
             return _new(video.collection, str(video), language, by, video=video)
         require_permission(video.collection)
         job = Job(
             collection=video.collection,
-            kind=Job.Kind.VIDEO,
-            target=video.youtube_id,
+            kind=Job.Kind.VIDEO if video.youtube_id else Job.Kind.PAGE,
+            target=video.youtube_id or video.sound,
+            video=video,
             language=clean(language, 35),
             listens=Job.Listens.NOW,
             created_by=by,
@@ -159,6 +161,14 @@ def media_of(job: Job) -> MediaFile:
     if own is None:
         raise Conflict("The recording or its file was deleted.", hint="Add it again.")
     return own
+
+
+def recording_of(job: Job) -> Video:
+    """Return the recording that a job is about. Raises ``Conflict`` if it was deleted."""
+    present = Video.objects.filter(pk=job.video_id or 0, deletion=None)
+    if (video := present.first()) is None:
+        raise Conflict("The recording was deleted.", hint="Add it again.")
+    return video
 
 
 def heard_until(job: Job) -> int:

@@ -49,16 +49,23 @@ def fetch(job: Job, client: "YouTube") -> None:
         video = storage.store_about(job.collection, sound.info, tags=job.tags, by=job.created_by)
         thumbnails.fetch(client, video)
         with sound.path.open("rb") as file:
-            _begin(job, video, file, name=f"{job.target}{sound.path.suffix}")
+            begin(job, video, file, name=f"{job.target}{sound.path.suffix}")
 
 
-def _begin(job: Job, video: Video, file: IO[bytes], *, name: str) -> None:
-    """Make the job one that listens to the file, behind all others."""
+def begin(job: Job, video: Video, file: IO[bytes], *, name: str) -> None:
+    """Make the job one that listens to the file, behind all others. The file is kept beside a
+    recording that YouTube does not play.
+
+    Raises ``Conflict`` and as ``media.replace``.
+    """
     with transaction.atomic():
         Video.objects.select_for_update().get(pk=video.pk)
         if listening.unfinished_of(video):
             raise Conflict(f"“{video}” is being listened to already.", hint="Wait for its end.")
-        media.keep_for(job, file, name=name)
+        if video.youtube_id:
+            media.keep_for(job, file, name=name)
+        else:
+            media.replace(video, file, name=name)
         job.postpone(
             counts=False,
             kind=Job.Kind.LISTEN,

@@ -151,6 +151,7 @@ class Migration(migrations.Migration):
                     ('tags', models.JSONField(blank=True, default=list)),
                     ('edited', models.JSONField(blank=True, default=list, help_text='Fields that a person changed: fetching keeps them.')),
                     ('languages', models.JSONField(blank=True, default=list, help_text='Languages that YouTube has captions in.')),
+                    ('sound', models.URLField(blank=True, db_default='', help_text='Where the sound of an episode is.', max_length=2048)),
                     ('partial', models.BooleanField(default=False, help_text='Fetched while live: the end is missing.', verbose_name='incomplete')),
                     ('added_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
