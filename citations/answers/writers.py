@@ -24,7 +24,7 @@ from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract, asks_for_list
 from citations.answers.writing.output_parser import CitedQuote
 from citations.errors import ModelError
-from citations.providers.embedding import Embedder
+from citations.providers.embedding import DocumentVectors, Embedder
 from citations.providers.languages import is_in
 from citations.providers.llm import Llm
 
@@ -46,7 +46,10 @@ class SentenceRater:
     def __call__(self, question: str, sentences: Sequence[str]) -> Sequence[float] | None:
         embedder = self._embedder
         try:
-            cosines = embedder.embed_documents(list(sentences)) @ embedder.embed_query(question)
+            vectors = embedder.embed_documents(list(sentences))
+            if isinstance(vectors, DocumentVectors) and vectors.faults:
+                raise next(iter(vectors.faults.values()))
+            cosines = vectors @ embedder.embed_query(question)
         except ModelError as error:
             self.notes.append(f"Sentences were chosen by their words: {error.message}")
             return None

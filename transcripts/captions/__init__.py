@@ -28,10 +28,10 @@ from transcripts.captions.formats import (
     split_video_id,
 )
 from transcripts.captions.json_files import read_json
-from transcripts.captions.json_rows import read_table
 from transcripts.captions.pasted_text import read_panel, read_plain
 from transcripts.captions.speech import escaped, protected
 from transcripts.captions.subtitle_files import read_subtitles
+from transcripts.captions.tables import read_table
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.xml_files import read_xml
 from transcripts.core.errors import told_as

@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from transcripts.captions.caption_errors import HtmlPage, UnknownFormat
-from transcripts.captions.json_rows import is_table
 from transcripts.captions.pasted_text import is_panel
 from transcripts.captions.speech import label
 from transcripts.captions.subtitle_files import subtitle_kind
+from transcripts.captions.tables import is_table
 from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
 
 
@@ -80,6 +80,11 @@ def sniff(text: str, *, name: str) -> CaptionKind:
         raise UnknownFormat(
             "This is not text, so it is no caption file.",
             hint="Known are VTT, SRT, SBV, ASS, json3, srv3, TTML, TXT, TSV, JSON and others.",
+        )
+    if start.startswith("Scenarist_SCC"):
+        raise UnknownFormat(
+            "These are captions coded for broadcasting (SCC).",
+            hint="Convert them to SRT: ffmpeg -i captions.scc captions.srt",
         )
     extension = PurePosixPath(name).suffix.lower().removeprefix(".")
     by_content = _by_start(start, element) or _by_times(text, extension)
