@@ -25,17 +25,17 @@ def of(rows: Mapping[str, Any]) -> dict[str, list[str]]:
         Q(video__in=[pk for kind, pk in items if kind is Video])
         | Q(pk__in=[pk for kind, pk in items if kind is Source])
     )
-    found: dict[str, list[str]] = {reference: [] for reference in rows}
+    proposals: dict[str, list[str]] = {reference: [] for reference in rows}
     references = {
         source: items[(Video, video) if video else (Source, source)]
         for source, video in sources.values_list("pk", "video")
     }
     for source, title in (*_of_files(references), *_headings(references), *_subjects(references)):
         reference, text = references[source], " ".join(title.split())[:MAX_TITLE]
-        known = {str(rows[reference]), *found[reference]}
+        known = {str(rows[reference]), *proposals[reference]}
         if text.strip() and text.casefold() not in map(str.casefold, known):
-            found[reference].append(text)
-    return {reference: titles[:MOST] for reference, titles in found.items()}
+            proposals[reference].append(text)
+    return {reference: titles[:MOST] for reference, titles in proposals.items()}
 
 
 def _of_files(sources: Mapping[int, str]) -> Iterator[tuple[int, str]]:
