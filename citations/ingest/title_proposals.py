@@ -11,6 +11,7 @@ from citations.models import Chunk, Document, Guide, Source
 from transcripts.adding.files import readable
 from transcripts.captions import id_at_end
 from transcripts.models import Video
+from transcripts.text.tokenizer import tokenize
 
 MOST: Final = 3  # titles of an item
 
@@ -32,8 +33,8 @@ def of(rows: Mapping[str, Any]) -> dict[str, list[str]]:
     }
     for source, title in (*_of_files(references), *_headings(references), *_subjects(references)):
         reference, text = references[source], " ".join(title.split())[:MAX_TITLE]
-        known = {str(rows[reference]), *proposals[reference]}
-        if text.strip() and text.casefold() not in map(str.casefold, known):
+        known = map(tokenize, (str(rows[reference]), *proposals[reference]))
+        if tokenize(text) not in ([], *known):
             proposals[reference].append(text)
     return {reference: titles[:MOST] for reference, titles in proposals.items()}
 
@@ -56,5 +57,6 @@ def _headings(sources: Mapping[int, str]) -> Iterator[tuple[int, str]]:
 def _subjects(sources: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     guides = Guide.objects.made().filter(source__in=sources)
     for source, items in guides.values_list("source", "items"):
-        for term in items.get("terms", ())[:1]:
-            yield source, term["label"][:1].upper() + term["label"][1:]
+        phrases = [term["label"] for term in items.get("terms", ()) if " " in term["label"]]
+        for phrase in phrases[:1]:  # a single word is too little
+            yield source, phrase[:1].upper() + phrase[1:]
