@@ -29,6 +29,7 @@ from citations.providers.languages import is_in
 from citations.providers.llm import Llm
 
 SURE: Final = 0.6  # confidence in the sources' sentences that a small model's "not found" must beat
+ALL: Final = 0.999  # share of a question's words, of which rounding leaves a little
 
 
 class SentenceRater:
@@ -125,8 +126,11 @@ def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
 
 
 def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
-    """Tell whether the sources' sentences answer a question at all."""
-    is_near = not extract.absence and sentence_ranking.is_answered(signs)
+    """Tell whether the sources' sentences answer a question at all; one with all its words does,
+    whatever an embedding model makes of words that it does not know.
+    """
+    has_all = signs.get("together", 0.0) > ALL and is_question(extract.part.text)
+    is_near = not extract.absence and (has_all or sentence_ranking.is_answered(signs))
     return extract.part.is_of_the_whole or is_near
 
 

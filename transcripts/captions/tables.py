@@ -107,6 +107,7 @@ def _called(rows: Sequence[_Row]) -> list[_Row]:
     return [{called.get(name, name): cell for name, cell in row.items()} for row in rows]
 
 
-def _has(names: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Return whether one of the names is wanted, with or without its unit."""
-    return any(name == want + suffix for want in wanted for suffix in SUFFIXES for name in names)
+def _has(names: Iterable[str], known: Iterable[str]) -> bool:
+    """Return whether one of the names is known, with or without its unit."""
+    forms = {name + suffix for name in known for suffix in SUFFIXES}
+    return not forms.isdisjoint(names)

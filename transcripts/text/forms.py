@@ -92,7 +92,7 @@ def plain_word(piece: str) -> str:
 
 
 _BEFORE: Final = '([{<|*`";?!~^“”„'
-_BEHIND: Final = ')]}>|*`";?!~^“”.,:…'
+_BEHIND: Final = ')]}>|`";?!~^“”.,:…'
 
 
 def forms_of(piece: str) -> Iterator[str]:
@@ -167,13 +167,13 @@ class _Kinds(dict[int, str]):
 _GIVEN: Final = {"-": "-‐‑−", "'": "'’‘ʼ", "#": "#♯", "$": "§¶"}
 _KINDS: Final = _Kinds(
     {ord(mark): kind for kind, marks in _GIVEN.items() for mark in marks}
-    | {ord(mark): mark for mark in "_.&/+@:,"}
+    | {ord(mark): mark for mark in "_.&/+@:,*"}
 )
 _NAME: Final = re.compile(
     r"""
     (?P<lead> (?<![aA0_'.&/#@-]) [.\#@] (?=[aA]) | (?<![aA0_)'.-]) - (?=0) )?
     (?P<name> _* [aA0]+ (?: (?: [-/&.] | _+ | (?<=0)[:,](?=0) ) [aA0]+ )* _* )
-    (?P<trail> (?: \+\+? | \# ) (?![aA0_]) )?
+    (?P<trail> (?: \+\+? | \# | (?<=A) (?<![aA0_*]A) \* ) (?![aA0_*]) )?
     | \$
     """,
     re.VERBOSE,

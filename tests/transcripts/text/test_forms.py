@@ -41,6 +41,7 @@ def forms(text: str) -> set[str]:
         ("THIS IS SHOUTED BY ALL OF US", set()),
         ("party 🎉, ❤️ and 👍🏽", {"🎉", "❤", "👍"}),
         ("♪ music ♪", set()),
+        ("A* and **B** or *C*", {"a*", "a", "b", "c"}),
     ],
 )
 def test_letters_signs_and_capitals_that_stand_alone_are_forms(
