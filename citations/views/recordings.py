@@ -86,7 +86,7 @@ def _recording(
         "formats": list(TranscriptFormat),
         # The newest ones that replay it, or that it was kept of.
         "lectures": lectures.only("uuid", "title", "created_at")[:LECTURES],
-        "can_listen": recognition.is_available(),
+        "can_listen": recognition.is_available(video.collection),
         "listening_minutes": recognition.minutes(video.duration),
         "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
         **more,

@@ -115,9 +115,10 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
 
     Each is 0 to 1 (``meaning`` from -1). ``score`` is the best passage's, ``margin`` its lead on
     the next one, ``share`` its source's share of the passages' scores. ``heard`` is the share of
-    the question's words in the passages, by rarity, ``names`` that of its names and numbers, and
-    ``meaning`` the nearest sentence's cosine. ``lead`` is the best sentence's lead on the best one
-    elsewhere. ``subject`` is how likely the likeliest passage is on the question's subject.
+    the question's words in the passages, by rarity, ``names`` that of its names and numbers (1
+    without any), ``meaning`` the nearest sentence's cosine; ``together`` is the largest share of
+    the question's words in one sentence that does not ask. ``lead`` is the best sentence's lead on
+    the best one elsewhere. ``subject`` is how likely the likeliest passage is on the subject.
     """
     if not rated:
         return dict.fromkeys(("score", "margin", "heard", "names", "lead", "share"), 0.0)
@@ -136,17 +137,17 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
     )
     names = [tokenize(name, shortest=1) for name in _NAMED.findall(question)]
     of_source = sum(passage.score for passage in passages if passage.source == best.evidence.source)
-    relevances = [passage.relevance for passage in passages if passage.relevance is not None]
+    statements = (set(stems(pick.said)) for pick in rated if not asks(pick.text))
     known = {
         "score": scores[0],
         "margin": scores[0] - scores[1] if len(scores) > 1 else 0.0,
         "heard": covered(weights, set(map(stem, words)), weights),
-        # Of a question without names, 1.
         "names": fmean(words.issuperset(name) for name in names) if names else 1.0,
         "meaning": max(cosines, default=None),
         "lead": best.score - max(elsewhere, default=0.0),
         "share": of_source / (sum(scores) or 1.0),
-        "subject": max(relevances, default=None),
+        "subject": max((at.relevance for at in passages if at.relevance is not None), default=None),
+        "together": max((covered(weights, said, weights) for said in statements), default=0.0),
     }
     return {name: float(value) for name, value in known.items() if value is not None}
 

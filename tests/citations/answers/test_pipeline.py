@@ -120,6 +120,27 @@ def test_a_question_about_what_no_passage_has_is_refused_and_says_what_that_is(
     assert bool(reply.nearest) == is_absent
 
 
+@pytest.mark.parametrize(
+    ("question", "is_refused"),
+    [
+        ("What does the bowline make?", False),
+        ("What is the bowline?", False),
+        ("What does the sheepshank make?", True),
+    ],
+)
+def test_a_word_that_the_model_of_meaning_does_not_know_is_found_where_it_stands(
+    collection: Collection, scope: Scope, settings: Any, question: str, is_refused: bool
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    say(
+        collection,
+        "The bowline makes a loop that neither slips nor jams on the pier.",
+        "Hemp swells in water and holds well, but nylon stretches by a third of its length.",
+        "Every skipper signs the ledger before the first boat leaves the harbour.",
+    )
+    assert (reply_to(scope, question).outcome == AnswerOutcome.REFUSED) == is_refused
+
+
 def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_once(
     lecture: Source, scope: Scope
 ) -> None:
