@@ -22,6 +22,7 @@ from transcripts.captions.encoding import decode, is_marked_or_utf16
 from transcripts.captions.formats import (
     CaptionKind,
     are_times_dense,
+    id_at_end,
     sniff,
     split_name,
     split_video_id,
@@ -45,6 +46,7 @@ __all__ = [
     "is_timed",
     "parse",
     "parse_text",
+    "id_at_end",
     "split_name",
     "split_video_id",
     "to_json",
