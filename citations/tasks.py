@@ -12,7 +12,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db.models.functions import Now
 
-from citations.documents import web_pages
+from citations.documents import podcasts, web_pages
 from citations.guide import storage as guide_storage
 from citations.ingest import lanes, selection
 from citations.ingest import pipeline as ingest_pipeline
@@ -34,7 +34,7 @@ from transcripts.core.locks import Lock
 from transcripts.core.work.models import LOST_AFTER
 from transcripts.models import Job
 from transcripts.models.jobs import read_row
-from transcripts.tasks import nudge, nudge_all
+from transcripts.tasks import nudge, nudge_all, run_job
 
 logger = logging.getLogger(__name__)
 
@@ -150,8 +150,20 @@ def wake() -> None:
 
 
 def run_page(job: Job) -> None:
-    """Fetch the web page of a job that is held, store it, and send it to be read and indexed."""
-    added = web_pages.store(job)
+    """Fetch the web page of a job that is held, store it, and send it to be read and indexed; or
+    the episodes of a podcast, or the sound of one.
+    """
+    if job.listens == Job.Listens.NOW:
+        podcasts.fetch_sound(job)
+        return
+    job.report(step="fetching the page", done=0, total=2)
+    page = web_pages.fetch(job.target)
+    episodes = podcasts.add(job, page)
+    if episodes is not None:
+        nudge_all(run_job, episodes)
+        job.finish()
+        return
+    added = web_pages.store(job, page)
     change = StorageChange.ADDED if added.is_new else StorageChange.UNCHANGED
     row = read_row(job.target, document=str(added.source.uuid), change=change)
     job.change(read=[row])

@@ -28,19 +28,20 @@ http {{
 
 
 @contextmanager
-def caddy(folder: Path, port: int, routes: str, *, tls: str = "") -> Iterator[None]:
+def caddy(folder: Path, port: int, routes: str, *, secure: bool = False) -> Iterator[Path]:
     """Run Caddy with these routes on a port of this machine; without it, the test is skipped.
 
-    ``tls`` has the files of a certificate and its key, for HTTPS.
+    ``secure`` wants HTTPS, with a certificate of Caddy's own authority, whose file is yielded.
     """
-    options = "{\nadmin off\nauto_https off\n}\n"
-    address = f"https://localhost:{port}" if tls else f"http://127.0.0.1:{port}"
-    routes = f"tls {tls}\n{routes}" if tls else routes
+    options = "{\nadmin off\nskip_install_trust\nauto_https disable_redirects\n}\n"
+    address = f"https://localhost:{port}" if secure else f"http://127.0.0.1:{port}"
+    routes = f"tls internal\n{routes}" if secure else routes
     file = folder / "Caddyfile"
     file.write_text(f"{options}{address} {{\n{routes}\n}}\n")
     command = [require_program("caddy"), "run", "--adapter", "caddyfile", "--config", str(file)]
-    with _running(command, port):
-        yield
+    authority = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+    with _running(command, port, XDG_DATA_HOME=str(folder)):
+        yield authority
 
 
 @contextmanager
@@ -56,8 +57,13 @@ def nginx(folder: Path, port: int, server: str) -> Iterator[None]:
 
 
 @contextmanager
-def _running(command: list[str], port: int) -> Iterator[None]:
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+def _running(command: list[str], port: int, **environment: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **environment},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
         wait_until(lambda: is_listening(port), what=Path(command[0]).name)
         yield

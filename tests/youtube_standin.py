@@ -76,6 +76,7 @@ class Video:
     tracks: tuple[Track, ...] = (Track("en"),)
     chapters: tuple[tuple[int, str], ...] = ()  # (start ms, title)
     translations: tuple[str, ...] = ()
+    sound: bytes = b""  # an MP4 file
     live: str = ""  # "", "now", "upcoming"
     starts: str = ""  # ISO time of a premiere or live stream
     status: str = "OK"
@@ -209,7 +210,7 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
         def _serve(self, body: bytes) -> None:
             parts = urlsplit(self.path)
             query = dict(parse_qsl(parts.query))
-            sent = _object(body)
+            sent = {**_object(body), "range": self.headers.get("Range", "")}
             video_id = str(query.get("v") or sent.get("videoId") or "") or _id_in(parts.path)
             standin.requests.append(
                 YouTubeRequest(
@@ -262,6 +263,7 @@ def _answer(
         ),
         "/api/timedtext": lambda: _timedtext(video, query),
         "/oembed": lambda: _oembed(standin, query),
+        "/videoplayback": lambda: _sound(video.sound, sent["range"]),
         "/playlist": lambda: _playlist_page(standin, query.get("list", "")),
     }
     if path in answers:
@@ -296,6 +298,14 @@ def _page(scripts: dict[str, Any]) -> Answer:
     )
 
 
+def _sound(sound: bytes, span: str) -> Answer:
+    """Answer with the range that is asked for; whole files are throttled, as if for ever."""
+    first, last = (int(end) for end in span.removeprefix("bytes=").split("-"))
+    last = min(last, len(sound) - 1)
+    place = {"Content-Range": f"bytes {first}-{last}/{len(sound)}"}
+    return Answer(sound[first : last + 1], 206, "audio/mp4", place)
+
+
 def _watch_page(video: Video) -> Answer:
     return _page({"ytInitialPlayerResponse": _player(video), "ytInitialData": _initial_data(video)})
 
@@ -326,13 +336,29 @@ def _player(video: Video) -> dict[str, Any]:
             },
         },
         "microformat": {"playerMicroformatRenderer": _microformat(video)},
-        "streamingData": {},
+        "streamingData": {"adaptiveFormats": _formats(video)} if video.sound else {},
     }
     for name, more in video.answer.items():
         response[name] |= more
     if video.tracks:
         response["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(video, shown)}
     return response
+
+
+def _formats(video: Video) -> list[dict[str, Any]]:
+    """List two qualities of the sound, of which the larger one is not to be had."""
+    sound = {
+        "mimeType": 'audio/mp4; codecs="mp4a.40.2"',
+        "contentLength": str(len(video.sound)),
+        "approxDurationMs": str(1000 * video.seconds),
+        "audioSampleRate": "22050",
+        "audioChannels": 1,
+    }
+    address = f"https://rr1---sn-standin.googlevideo.com/videoplayback?v={video.id}"
+    return [
+        {**sound, "itag": 139, "url": f"{address}&itag=139", "bitrate": 48_000},
+        {**sound, "itag": 140, "url": f"{address}-no&itag=140", "bitrate": 128_000},
+    ]
 
 
 def _playability(video: Video) -> dict[str, Any]:

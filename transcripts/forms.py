@@ -15,7 +15,7 @@ from transcripts.core.errors import InvalidInput, InvalidUrl
 from transcripts.core.scope import Scope
 from transcripts.core.translation import translated_error
 from transcripts.library import reading as library
-from transcripts.models import Role
+from transcripts.models import Listening, Role
 from transcripts.text.timecodes import parse_target
 
 ADDRESS = re.compile("https?://", re.IGNORECASE)
@@ -166,6 +166,7 @@ class NameForm(forms.Form):
 
 class DescriptionForm(NameForm):
     description = forms.CharField(label=_("What it is about"), required=False, max_length=1_000)
+    listening = forms.ChoiceField(required=False, choices=[("", ""), *Listening.choices])
 
 
 class MemberForm(forms.Form):

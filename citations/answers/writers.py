@@ -24,11 +24,12 @@ from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract, asks_for_list
 from citations.answers.writing.output_parser import CitedQuote
 from citations.errors import ModelError
-from citations.providers.embedding import Embedder
+from citations.providers.embedding import DocumentVectors, Embedder
 from citations.providers.languages import is_in
 from citations.providers.llm import Llm
 
 SURE: Final = 0.6  # confidence in the sources' sentences that a small model's "not found" must beat
+ALL: Final = 0.999  # share of a question's words, of which rounding leaves a little
 
 
 class SentenceRater:
@@ -46,7 +47,10 @@ class SentenceRater:
     def __call__(self, question: str, sentences: Sequence[str]) -> Sequence[float] | None:
         embedder = self._embedder
         try:
-            cosines = embedder.embed_documents(list(sentences)) @ embedder.embed_query(question)
+            vectors = embedder.embed_documents(list(sentences))
+            if isinstance(vectors, DocumentVectors) and vectors.faults:
+                raise next(iter(vectors.faults.values()))
+            cosines = vectors @ embedder.embed_query(question)
         except ModelError as error:
             self.notes.append(f"Sentences were chosen by their words: {error.message}")
             return None
@@ -122,8 +126,11 @@ def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
 
 
 def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
-    """Tell whether the sources' sentences answer a question at all."""
-    is_near = not extract.absence and sentence_ranking.is_answered(signs)
+    """Tell whether the sources' sentences answer a question at all; one with all its words does,
+    whatever an embedding model makes of words that it does not know.
+    """
+    has_all = signs.get("together", 0.0) > ALL and is_question(extract.part.text)
+    is_near = not extract.absence and (has_all or sentence_ranking.is_answered(signs))
     return extract.part.is_of_the_whole or is_near
 
 

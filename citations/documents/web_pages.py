@@ -7,11 +7,11 @@ time and size, and no script is run.
 import time
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Final
+from typing import IO, Final
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies
 
@@ -32,6 +32,7 @@ from transcripts.youtube.guard import NotPublic, connect_publicly, loopback_from
 
 TIMEOUT: Final = 20.0  # seconds for a connection, and for each piece of an answer
 PATIENCE: Final = 120.0  # seconds for everything
+FILE_PATIENCE: Final = 3_600.0  # the same for audio and video
 MAX_REDIRECTS: Final = 10
 _PIECE: Final = 65_536
 _HEADERS: Final = {
@@ -51,10 +52,8 @@ class FetchedPage:
     data: bytes
 
 
-def store(job: Job) -> AddedDocument:
-    """Fetch the page of a job that is held, and store it. Raises what both raise."""
-    job.report(step="fetching the page", done=0, total=2)
-    page = fetch(job.target)
+def store(job: Job, page: FetchedPage) -> AddedDocument:
+    """Store the page of a job that is held. Raises ``WebPageRefused``, and as ``storage.add``."""
     job.report(step="storing", done=1, total=2)
     file = BytesIO(page.data)
     if not storage.is_document(file, page.name):
@@ -80,6 +79,26 @@ def fetch(address: str) -> FetchedPage:
     ``DocumentTooLarge`` and ``InvalidUrl``, also for where a redirect leads.
     """
     deadline = time.monotonic() + PATIENCE
+    with _answered(address) as (answer, url):
+        pieces = _pieces(answer, deadline, url, most=settings.MAX_DOCUMENT_BYTES)
+        data, kind = b"".join(pieces), answer.headers.get("Content-Type", "")
+        return FetchedPage(url=url, name=_name(url, kind), data=_in_its_encoding(data, kind))
+
+
+def download(address: str, file: IO[bytes], *, most: int) -> str:
+    """Write what a public address gives into a file, at most so many bytes; return its name.
+
+    Raises as ``fetch``.
+    """
+    deadline = time.monotonic() + FILE_PATIENCE
+    with _answered(address) as (answer, url):
+        file.writelines(_pieces(answer, deadline, url, most=most))
+        return PurePosixPath(unquote(urlsplit(url).path)).name or "sound"
+
+
+@contextmanager
+def _answered(address: str) -> Iterator[tuple[requests.Response, str]]:
+    """Give the answer to which redirects lead, and its address."""
     with closing(loopback_from_environment() or connect_publicly(HTTPAdapter())) as adapter:
         for _redirect in range(MAX_REDIRECTS + 1):
             address = parse_web_page(address)
@@ -88,11 +107,8 @@ def fetch(address: str) -> FetchedPage:
                     address = _joined(address, answer.headers["Location"])
                     continue
                 _check_status(answer.status_code, address)
-                data = b"".join(_pieces(answer, deadline, address))
-                kind = answer.headers.get("Content-Type", "")
-                return FetchedPage(
-                    url=address, name=_name(address, kind), data=_in_its_encoding(data, kind)
-                )
+                yield answer, address
+                return
     raise WebPageRefused(f"{_site(address)} leads from one address to another without end.")
 
 
@@ -136,14 +152,16 @@ def _check_status(status: int, address: str) -> None:
         raise WebPageRefused(f"{_site(address)} does not give this page to everybody ({status}).")
 
 
-def _pieces(answer: requests.Response, deadline: float, address: str) -> Iterator[bytes]:
+def _pieces(
+    answer: requests.Response, deadline: float, address: str, *, most: int
+) -> Iterator[bytes]:
     size = 0
     try:
         # read() would wait for a whole block, however slowly it arrives.
         while piece := answer.raw.read1(_PIECE, decode_content=True):
             size += len(piece)
-            if size > settings.MAX_DOCUMENT_BYTES:
-                raise DocumentTooLarge(f"It has more than {settings.MAX_DOCUMENT_BYTES:,} bytes.")
+            if size > most:
+                raise DocumentTooLarge(f"It has more than {most:,} bytes.")
             if time.monotonic() > deadline:
                 raise WebPageUnreachable(f"{_site(address)} answers too slowly.")
             yield piece

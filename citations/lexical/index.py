@@ -29,7 +29,7 @@ from transcripts.core import locks
 from transcripts.core.locks import Lock
 from transcripts.text.bm25 import QueryWord
 from transcripts.text.forms import query_words
-from transcripts.text.stemming import stem
+from transcripts.text.stemming import stem, stemmed_as
 from transcripts.text.terms import Codes, terms_of, worth_before, worth_in_any
 from transcripts.text.tokenizer import TOKENIZER_VERSION
 
@@ -66,7 +66,8 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
         languages = list(rows.values_list("language", flat=True))
         if not languages:
             raise SourceNotFound("The source was removed while it was being indexed.")
-        words = Words.build(texts, languages[0])
+        code = stemmed_as(languages[0])
+        words = Words.build(texts, code)
         LexEntry.objects.filter(source=source_pk).update(source=None)
         with connection.cursor() as cursor:
             cursor.execute("SELECT citations_take_places(%s)", [max(1, len(texts))])
@@ -77,6 +78,7 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
                 first=first,
                 count=len(texts),
                 tokens=words.tokens,
+                code=code,
                 tokenizer_version=TOKENIZER_VERSION,
             )
             entry.data = words.to_bytes()

@@ -1,7 +1,7 @@
 """Merge the postings of entries into packs, and remove those of deleted sources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ class MergeEntry:
     first: int
     count: int
     merged: bool
+    code: str
     words: Words = NO_WORDS
 
     @property
@@ -71,6 +72,7 @@ class MergePack:
     lengths: NDArray[Any] = field(default_factory=lambda: np.zeros(PACK, np.uint32))
     dead: Mask = field(default_factory=lambda: np.zeros(PACK, bool))
     dropped: Mask | None = None  # the slots that all blocks leave out from now on
+    codes: set[str] = field(default_factory=set)
     grows: bool = False
 
     @property
@@ -85,6 +87,7 @@ class MergePack:
     def gather(self, entry: MergeEntry) -> None:
         owned, slots = entry.within(self.number)
         self.lengths[slots] = entry.words.lengths[owned]
+        self.codes.add(entry.code)
         self.grows = True
         self.chunks += slots.stop - slots.start
 
@@ -127,12 +130,12 @@ def _merge_some(spare: int) -> int:
     if not locks.try_for_transaction(Lock.LEXICON_MERGE):
         return 0
     rows = fetch(_OPEN, [])
-    if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:
+    if len(rows) <= spare and sum(row[3] for row in rows) <= spare * USUAL:
         return 0
-    chunks = np.cumsum([row[2] for row in rows])
+    chunks = np.cumsum([row[3] for row in rows])
     chosen = rows[: max(1, int(np.searchsorted(chunks, _BATCH, side="right")))]
-    living = _read_living([row for row in chosen if not row[4]])
-    dead = [MergeEntry(*row[:4]) for row in chosen if row[4]]
+    living = _read_living([row[1:] for row in chosen if not row[0]])
+    dead = [MergeEntry(*row[1:]) for row in chosen if row[0]]
     _rewrite(living, [entry for entry in dead if entry.merged])
     # The words of merged entries are in the packs.
     update = "UPDATE citations_lexentry SET merged = true, data = '' WHERE id = ANY(%b)"
@@ -144,15 +147,12 @@ def _merge_some(spare: int) -> int:
 def _read_living(rows: Sequence[tuple[Any, ...]]) -> list[MergeEntry]:
     sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
     data = dict(fetch(sql, [[row[0] for row in rows]]))
-    return [
-        MergeEntry(pk, first, count, merged, Words.from_bytes(data[pk]))
-        for pk, first, count, merged, _ in rows
-    ]
+    return [replace(MergeEntry(*row), words=Words.from_bytes(data[row[0]])) for row in rows]
 
 
 # Entries that another transaction is about to delete are skipped until it ends.
 _OPEN = """
-    SELECT id, first, count, merged, source_id IS NULL FROM citations_lexentry
+    SELECT source_id IS NULL, id, first, count, merged, code FROM citations_lexentry
     WHERE NOT merged OR source_id IS NULL ORDER BY first FOR UPDATE SKIP LOCKED
 """
 
@@ -206,9 +206,10 @@ def _change_packs(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> d
 def _read_packs(numbers: Sequence[int]) -> dict[int, MergePack]:
     """Return the packs as they are, empty where they are new."""
     packs = {number: MergePack(number) for number in numbers}
-    sql = "SELECT pack, count, data, dead FROM citations_lexpack WHERE pack = ANY(%s)"
-    for number, chunks, data, dead in fetch(sql, [numbers]):
+    sql = "SELECT pack, count, codes, data, dead FROM citations_lexpack WHERE pack = ANY(%s)"
+    for number, chunks, codes, data, dead in fetch(sql, [numbers]):
         pack, lengths = packs[number], from_lengths(data)
+        pack.codes.update(codes.split(" "))
         pack.chunks = chunks
         pack.lengths[: len(lengths)] = lengths
         for first, end in (from_runs(dead) - number * PACK).tolist():
@@ -219,7 +220,7 @@ def _read_packs(numbers: Sequence[int]) -> dict[int, MergePack]:
 def _write_packs(packs: Sequence[MergePack], version: int) -> None:
     rows = [
         (
-            *(pack.number, version, pack.chunks, pack.tokens),
+            *(pack.number, version, pack.chunks, pack.tokens, " ".join(sorted(pack.codes))),
             to_lengths(pack.lengths[: int(np.flatnonzero(pack.lengths).max(initial=-1)) + 1]),
             _dead_runs(pack),
         )
@@ -242,10 +243,11 @@ def _dead_runs(pack: MergePack) -> bytes:
 
 
 _WRITE_PACKS = """
-    INSERT INTO citations_lexpack (pack, version, count, tokens, data, dead)
-    SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::bytea[], %b::bytea[])
+    INSERT INTO citations_lexpack (pack, version, count, tokens, codes, data, dead)
+    SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::text[], %b::bytea[],
+        %b::bytea[])
     ON CONFLICT (pack) DO UPDATE SET version = excluded.version, count = excluded.count,
-        tokens = excluded.tokens, data = excluded.data, dead = excluded.dead
+        tokens = excluded.tokens, codes = excluded.codes, data = excluded.data, dead = excluded.dead
 """
 _WRITE_DEAD = """
     UPDATE citations_lexpack pack

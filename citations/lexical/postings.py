@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.text.stemming import stemmed_as
 from transcripts.text.terms import counted
 
 PACK = 1 << 16  # positions of a pack
@@ -45,12 +44,17 @@ class Postings:
 
     _slots: Whole | None = None
     _frequencies: Whole | None = None
-    spread: Whole | None = None
+    spread: NDArray[Any] | None = None
+
+    @property
+    def end(self) -> int:
+        """The last slot, plus 1; there is one."""
+        return len(self.spread) if self.spread is not None else int(self.slots[-1]) + 1
 
     @property
     def n(self) -> int:
         """The number of chunks with the term."""
-        return len(self.slots)
+        return len(self.slots) if self.spread is None else int(np.count_nonzero(self.spread))
 
     @property
     def slots(self) -> Whole:
@@ -61,10 +65,10 @@ class Postings:
         arrays = (self._slots, self._frequencies, self.spread)
         return 200 + sum(array.nbytes for array in arrays if array is not None)
 
-    def pairs(self, least: int = 1) -> tuple[NDArray[Any], Whole]:
+    def pairs(self, least: int = 1) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the slots with at least ``least`` occurrences, and the frequencies there."""
         if self.spread is not None:
-            slots = np.flatnonzero(self.spread >= least)
+            slots = np.flatnonzero(self.spread >= least if least > 1 else self.spread)
             return slots, self.spread[slots]
         assert self._slots is not None
         assert self._frequencies is not None
@@ -72,6 +76,14 @@ class Postings:
             return self._slots, self._frequencies
         chosen = np.flatnonzero(self._frequencies >= least)
         return self._slots[chosen], self._frequencies[chosen]
+
+    def add_to(self, sums: NDArray[np.float32], worth: float) -> None:
+        """Add the frequencies to sums by slot, each occurrence as what it is worth."""
+        if self.spread is not None:
+            sums[: len(self.spread)] += self.spread * np.float32(worth)
+        else:
+            slots, frequencies = self.pairs()
+            sums[slots] += frequencies * np.float32(worth)
 
     def count_within(self, mask: NDArray[np.bool_]) -> int:
         """Count the marked slots with the term; there is a mark for each of its slots."""
@@ -98,12 +110,20 @@ def joined(parts: Sequence[tuple[Postings, float]]) -> Postings:
     """Join postings, of which each occurrence counts what stands beside them."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
+    if any(part.spread is not None or part.n > _MANY for part, _ in parts):
+        sums = np.zeros(max(part.end for part, _ in parts), np.float32)
+        for part, worth in parts:
+            part.add_to(sums, worth)
+        return Postings(spread=sums)
     pairs = [(slots, counts * worth) for part, worth in parts for slots, counts in [part.pairs()]]
     slots, frequencies = map(np.concatenate, zip(*pairs, strict=True))
     order = np.argsort(slots, kind="stable")
     slots, frequencies = slots[order], frequencies[order]
     firsts = np.flatnonzero(np.diff(slots.astype(np.int64), prepend=-1))
     return Postings(slots[firsts], np.add.reduceat(frequencies, firsts))
+
+
+_MANY = 1 << 10  # postings that take longer to sort than to be added up over all slots
 
 
 # Blocks
@@ -179,9 +199,9 @@ class Words:
     lengths: Whole
 
     @classmethod
-    def build(cls, texts: Iterable[str], language: str = "") -> Self:
-        """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
-        code, lengths, sizes = stemmed_as(language), array("I"), array("I")
+    def build(cls, texts: Iterable[str], code: str = "") -> Self:
+        """Tokenize chunks in a stemmer's language; the slot of one is its index in ``texts``."""
+        lengths, sizes = array("I"), array("I")
         names, counts = list[str](), array("I")
         for text in texts:
             frequencies, length = counted(text, code)

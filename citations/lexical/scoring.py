@@ -8,7 +8,6 @@ words have raised (MaxScore: Turtle and Flood, "Query evaluation: strategies and
 """
 
 import math
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -35,7 +34,6 @@ Floats = NDArray[np.float64]
 ApproximateScores = NDArray[np.float32]
 
 FEW = 64  # chunks that are scored without further pruning
-_PAIR = struct.Struct("<II")
 _ROUNDING = 1e-6  # the relative error of a rough score is below this for each term
 
 
@@ -232,8 +230,7 @@ def _bound(
         return query_term.score(float(frequencies.max()), norm)
     base, slope = corpus.norm(0), _slope(corpus)
     most: float = max(
-        frequency / (frequency + base + slope * length)
-        for frequency, length in _PAIR.iter_unpack(skyline)
+        frequency / (frequency + base + slope * length) for frequency, length in skyline
     )
     return query_term.most * most
 

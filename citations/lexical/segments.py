@@ -12,6 +12,7 @@ from citations.lexical.snapshot import Pack, Run, Snapshot, Terms, UnmergedEntry
 
 Mask = NDArray[np.bool_]
 Slots = NDArray[Any]
+Peak = tuple[float, float]  # frequency and length
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class LexicalSegment:
     lengths: NDArray[Any]
     counts: dict[str, int]
     postings: dict[str, Postings]
-    skylines: dict[str, bytes]
+    skylines: Mapping[str, Sequence[Peak]]
     counted: Mask | None = None
 
     @property
@@ -153,20 +154,32 @@ def _of_pack(pack: Pack, terms: Terms) -> LexicalSegment:
         word: joined([(pack.postings[term], worth) for term, worth in own.items()])
         for word, own in present.items()
     }
-    bounds = {
-        word: [pack.skylines.get(term, b"") for term in own]
-        for word, own in present.items()
-        if {*own.values()} == {1}  # else forms of a word may stand in one chunk
-    }
     return LexicalSegment(
         runs=((pack.number * PACK, (pack.number + 1) * PACK),),
         terms=terms,
         lengths=pack.lengths,
-        counts={word: own.n for word, own in postings.items()},
+        counts={
+            word: postings[word].n if len(own) > 1 else sum(map(pack.counts.__getitem__, own))
+            for word, own in present.items()
+        },
         postings=postings,
-        # What no posting of any term beats, none of the word does.
-        skylines={word: b"".join(own) for word, own in bounds.items() if all(own)},
+        skylines={word: _skyline(pack, own) for word, own in present.items()},
     )
+
+
+def _skyline(pack: Pack, terms: Mapping[str, float]) -> list[Peak]:
+    """Return what no chunk with any of the terms of a word exceeds in both."""
+    parts = [
+        [(worth * frequency, length) for frequency, length in pack.skyline(term)]
+        for term, worth in terms.items()
+    ]
+    most = [max(frequency for frequency, _ in part) for part in parts]
+    # A chunk may have the other forms, too.
+    return [
+        (frequency + sum(most) - own, length)
+        for part, own in zip(parts, most, strict=True)
+        for frequency, length in part
+    ]
 
 
 def _of_tail(tail: Sequence[UnmergedEntry], terms: Terms) -> LexicalSegment:

@@ -5,6 +5,7 @@ Large immutable data are fetched afterwards unless they are cached. If they are 
 read again at once.
 """
 
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 from citations.caches import CACHE
 from citations.lexical.postings import Postings, Runs, Words, from_block, from_lengths, from_runs
 from citations.library.filters import ResolvedFilter
-from transcripts.text.stemming import stemmed_as
 from transcripts.text.terms import Codes
 from transcripts.text.tokenizer import TOKENIZER_VERSION
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
 _ALL = (1 << 31) - 1
+_PAIR: Final = struct.Struct("<II")
 
 Run = tuple[int, int]  # consecutive positions [first, end)
 Terms = Mapping[str, Mapping[str, float]]  # of each word of a query, and what each counts
@@ -61,6 +62,13 @@ class Pack:
     postings: dict[str, Postings] = field(default_factory=dict)
     skylines: dict[str, bytes] = field(default_factory=dict)
 
+    def skyline(self, term: str) -> Sequence[tuple[int, int]]:
+        """Return pairs of frequency and length that no posting of a term exceeds in both."""
+        if term in self.skylines:
+            return [*_PAIR.iter_unpack(self.skylines[term])]
+        slots, frequencies = self.postings[term].pairs()
+        return [(int(frequencies.max()), int(self.lengths[slots].min()))]
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -84,7 +92,7 @@ class Snapshot:
     tokens: int
     runs: Runs | None
     positions: NDArray[np.int64] | None
-    codes: frozenset[str]  # of the stemmers of the library's languages
+    codes: frozenset[str]  # of the stemmers of what is indexed
 
 
 def read(terms: TermsBy, resolved: ResolvedFilter, *, before: TermsBy | None = None) -> Snapshot:
@@ -132,12 +140,11 @@ class Gone(LookupError):
 
 def fetch(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement with binary results: Django's cursors receive bytes as hexadecimal text."""
-    with (
-        connection.cursor(),
-        connection.wrap_database_errors,
-        psycopg.Cursor(connection.connection) as cursor,
-    ):
-        return cursor.execute(sql, parameters, binary=True).fetchall()
+    with connection.wrap_database_errors:
+        connection.close_if_health_check_failed()
+        connection.ensure_connection()
+        with psycopg.Cursor(connection.connection) as cursor:
+            return cursor.execute(sql, parameters, binary=True).fetchall()
 
 
 def cached(
@@ -160,7 +167,7 @@ def cached(
 
 # Reading
 
-_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _LANGUAGES, _BEFORE = range(8)
+_PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS, _BEFORE = range(7)
 _DEAD, _OUTDATED = 2, 4  # flags; 1 stands for what is merged
 
 
@@ -168,7 +175,7 @@ class _Row(NamedTuple):
     """A row of ``_statement``; columns that its kind does not have are 0, "" or None."""
 
     kind: int
-    term: str  # of a block; all languages, one a line
+    term: str  # of a block; the codes of a pack's stemmers, or an entry's
     number: int  # of the pack, also of a block's; the id of an entry
     version: int  # of the pack, also of a block's; of an entry, the position of its first chunk
     chunks: int
@@ -181,22 +188,16 @@ class _Row(NamedTuple):
 
 _RUNS = "string_agg(int8send(first) || int8send(first + count), ''::bytea ORDER BY first)"
 _BASE = f"""
-    WITH RECURSIVE spoken AS (
-        SELECT min(language) AS language FROM citations_source
-        UNION ALL SELECT (SELECT min(language) FROM citations_source WHERE language > last.language)
-        FROM spoken last WHERE last.language IS NOT NULL
-    ) SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
+    SELECT 0, codes, pack::bigint, version, count::bigint, tokens, 0, dead,
         CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
-    UNION ALL SELECT 1, '', id, first, count, tokens,
+    UNION ALL SELECT 1, code, id, first, count, tokens,
         merged::int + 2 * (source_id IS NULL)::int + 4 * (tokenizer_version < %(version)s)::int,
         NULL, CASE WHEN %(whole)s THEN data END, NULL
         FROM citations_lexentry WHERE NOT merged OR source_id IS NULL
     UNION ALL SELECT 2, term, pack, version, count, 0, 0, skyline,
         CASE WHEN count <= %(inline)s THEN data END, NULL
-        FROM citations_lexblock WHERE term = ANY(%(terms)s)
-    UNION ALL SELECT 6, coalesce(string_agg(language, E'\n'), ''), 0, 0, 0, 0, 0, NULL, NULL, NULL
-        FROM spoken
-    UNION ALL SELECT 7, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL FROM citations_lexentry
+        FROM citations_lexblock WHERE term = ANY(string_to_array(%(terms)s, E'\n'))
+    UNION ALL SELECT 6, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL FROM citations_lexentry
         WHERE tokenizer_version < %(version)s AND merged AND source_id IS NOT NULL
 """
 _OF_READER = f"""
@@ -223,8 +224,9 @@ _OF_PASSAGES = """
 
 def _read(terms: Terms, before: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
     distinct = [*{*chain.from_iterable((*terms.values(), *before.values()))}]
-    rows = [_Row(*row) for row in fetch(*_statement(distinct, resolved, inline))]
-    kinds = {kind: [row for row in rows if row.kind == kind] for kind in range(8)}
+    kinds: list[list[_Row]] = [[] for _ in range(7)]
+    for row in map(_Row._make, fetch(*_statement(distinct, resolved, inline))):
+        kinds[row.kind].append(row)
     readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row.flags & _DEAD]
     # An entry that died before it was merged has never counted.
@@ -243,7 +245,7 @@ def _read(terms: Terms, before: Terms, resolved: ResolvedFilter, *, inline: int)
         tokens=sum(row.tokens for row in counted) - sum(row.tokens for row in uncounted),
         runs=matching,
         positions=_positions(kinds[_POSITIONS]),
-        codes=frozenset(map(stemmed_as, kinds[_LANGUAGES][0].term.split("\n"))),
+        codes=frozenset(code for row in (*kinds[_PACK], *living) for code in row.term.split(" ")),
     )
 
 
@@ -251,7 +253,7 @@ def _statement(
     terms: list[str], resolved: ResolvedFilter, inline: int
 ) -> tuple[str, dict[str, Any]]:
     sources = None if resolved.sources is None else list(resolved.sources)
-    sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": terms}
+    sql, parameters = _BASE, {"inline": inline, "whole": inline == _ALL, "terms": "\n".join(terms)}
     parameters["version"] = TOKENIZER_VERSION
     if resolved.readable is not None:
         sql += _OF_READER

@@ -4,6 +4,7 @@ The nearest word of the readable library is taken, by the distance of optimal st
 letters that changed places are one edit. As in Elasticsearch's term suggester, the first letter
 counts as right, and how many edits are allowed depends on the length of a word. The lexicon has
 stems, so stems like the beginning of a word are looked for, and then the words that they stand for.
+Before that, a word becomes two if these stand side by side in a passage: “log in” for “login”.
 """
 
 import re
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from citations.lexical import snapshot
+from citations.lexical import index, snapshot
+from citations.lexical.query import parse
 from citations.lexical.segments import LexicalSegment, segments
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk
@@ -40,11 +42,19 @@ def correct(text: str, unknown: Iterable[str], *, resolved: ResolvedFilter) -> s
     """Return a query with its ``unknown`` words corrected; "" if none can be."""
     corrected = text
     for word in [word for word in unknown if word.isalpha() and not is_unspaced(word)][:MAX_WORDS]:
-        if correction := _nearest(word, resolved):
+        if correction := _in_two(word, resolved) or _nearest(word, resolved):
             corrected = re.sub(
                 rf"(?<!\w){re.escape(word)}(?!\w)", correction, corrected, flags=re.I
             )
     return corrected if corrected != text else ""
+
+
+def _in_two(word: str, resolved: ResolvedFilter) -> str:
+    for end in range(2, len(word) - 1):
+        words = f"{word[:end]} {word[end:]}"
+        if index.search(parse(f'"{words}"'), limit=1, resolved=resolved):
+            return words
+    return ""
 
 
 def _edits(length: int) -> int:

@@ -13,10 +13,11 @@ from citations.providers import weights
 from citations.providers.speech_services import PART_SECONDS, SpeechServer
 from citations.readers.speech import decoder, whisper
 from transcripts.core.errors import KnowledgeBaseError
+from transcripts.models import Collection, Listening
 from transcripts.text.cues import Cue, Word
 
 UNSURE: Final = 0.4  # a probability below which a word is shown as unsure
-PACE: Final = 0.5  # seconds of work for a second of speech, as the base model takes on two cores
+PACE: Final = 0.35  # seconds of work for a second of speech: the base model's most on two cores
 
 Segments = list[dict[str, Any]]
 
@@ -51,8 +52,10 @@ def recognizer() -> Recognizer:
     return Recognizer(_name(choice.model), partial(_hear, folder))
 
 
-def is_available() -> bool:
-    """Return whether recordings can be listened to."""
+def is_available(collection: Collection | None = None) -> bool:
+    """Return whether recordings can be listened to, and may in a collection."""
+    if collection and collection.listens is Listening.NEVER:
+        return False
     try:
         recognizer()
     except KnowledgeBaseError:
@@ -63,6 +66,14 @@ def is_available() -> bool:
 def minutes(length: int) -> int:
     """Estimate how many minutes it takes to listen to so many ms."""
     return math.ceil(length * PACE / 60_000)
+
+
+def offer(length: int) -> str:
+    """Say how long it takes to listen to so many ms (0: unknown); "" if nobody can."""
+    if not is_available():
+        return ""
+    how = f"about {minutes(length)} min" if length else "a third to half as long as it is"
+    return f"Listening to it takes {how} on this machine."
 
 
 def cues_of(segments: Segments, *, start: int) -> Iterable[Cue]:

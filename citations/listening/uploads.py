@@ -9,7 +9,7 @@ from citations.readers.speech import decoder
 from transcripts.adding import listening
 from transcripts.core.errors import KnowledgeBaseError, MediaWithoutCaptions
 from transcripts.media import files as media
-from transcripts.models import Collection, Job, Video
+from transcripts.models import Collection, Job, Listening, Video
 
 
 def add(
@@ -22,17 +22,18 @@ def add(
     **about: Any,
 ) -> Video | Job:
     """Store a file with the recording of the same name. Where there is none, return the job that
-    listens to it if ``listens``, or one that ``offers`` to; ``about`` as of ``listening.request``.
+    listens to it if it ``listens`` or its collection always does, or one that ``offers`` to;
+    ``about`` as of ``listening.request``.
 
-    Raises ``SpeechMissing``, and what ``media.add`` raises.
+    Raises ``SpeechMissing``, ``ListeningForbidden``, and what ``media.add`` raises.
     """
     try:
         return media.add(collection, file, name=name)
     except MediaWithoutCaptions:
-        if listens:
+        if listens or collection.listens is Listening.ALWAYS and recognition.is_available():
             recognition.recognizer()
             return listening.request(collection, file, name=name, **about)
-        if not (offers and recognition.is_available()):
+        if not (offers and recognition.is_available(collection)):
             raise
         return listening.offer(collection, file, name=name, hint=_estimate(file), **about)
 
@@ -49,6 +50,4 @@ def _estimate(file: IO[bytes]) -> str:
         except KnowledgeBaseError:  # the job will say so
             length = 0
     file.seek(0)
-    if not length:
-        return "Listening to it takes about half as long as it is, on this machine."
-    return f"Listening to it takes about {recognition.minutes(length)} min on this machine."
+    return recognition.offer(length)

@@ -28,6 +28,7 @@ class LexEntry(models.Model):
     first = models.BigIntegerField(unique=True)
     count = models.PositiveIntegerField()
     tokens = models.BigIntegerField()
+    code = models.CharField(max_length=8, help_text="Of the stemmer of its language.")
     merged = models.BooleanField(default=False, help_text="Its postings are in the packs.")
     tokenizer_version = models.PositiveSmallIntegerField()
     data = models.BinaryField()
@@ -50,13 +51,15 @@ class LexPack(models.Model):
 
     The count and total are without the ``dead`` chunks: runs of positions whose postings are still
     in the blocks. ``version`` is that of the merge that wrote the lengths. Versions of a pack or
-    block are never reused, so that they can be cached.
+    block are never reused, so that they can be cached. ``codes`` are those of the stemmers that its
+    entries have, or had, with blanks between.
     """
 
     pack = models.PositiveIntegerField(primary_key=True)
     version = models.BigIntegerField()
     count = models.PositiveIntegerField()
     tokens = models.BigIntegerField()
+    codes = models.TextField()
     data = models.BinaryField()
     dead = models.BinaryField(default=b"")
 

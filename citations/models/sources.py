@@ -190,7 +190,6 @@ class Source(Deletable, QueuedWork):
                 fields=("wanted_at",), condition=Q(wanted_at__isnull=False), name="source_wanted"
             ),
             Index(fields=("ready_at",), name="source_ready"),
-            Index(fields=("language",), name="source_language"),  # which there are, by every search
         )
 
     def __str__(self) -> str:

@@ -64,7 +64,8 @@ def configured_embedder() -> Embedder:
 
 def word_vectors() -> WordVectors | None:
     """Return the vectors of words by which sources are split where their subject changes, None if
-    the settings do not want that, or all-MiniLM-L6-v2 is not on this machine or cannot be read.
+    the settings do not want that, or all-MiniLM-L6-v2 is not on this machine or cannot be read,
+    which is logged, and said by `kb models`.
     """
     if not conf.splits_by_subject():
         return None
@@ -73,7 +74,10 @@ def word_vectors() -> WordVectors | None:
         vectors: WordVectors = _models.get(
             ("words", is_fake), HashedWordVectors if is_fake else WordPieceVectors
         )
-    except ModelError:
+    except ModelMissing:
+        return None
+    except ModelError as error:
+        logger.warning("Sources are split at sentences, whatever their subject: %s", error.text)
         return None
     return vectors
 

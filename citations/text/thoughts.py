@@ -1,9 +1,11 @@
 """What language models think aloud before or while they answer, in the notations they use. Pure.
 
 A thought stands between marks, such as ``<think>``, ``[THINK]``, ``<|channel|>analysis`` and
-``◁think▷``. Where the opening one is part of the prompt, only the closing one is in the answer.
+``◁think▷``. Where the opening one is part of the prompt, only the closing one is in the answer. Or
+it is a part of its own before the answer: a block of any name, in brackets, a field of an object.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -13,18 +15,14 @@ _THOUGHTS: Final = (
     r"(?:(?:chain[ _-]of|inner|internal|model|self|my)[ _-])?"
     r"(?:think\w{0,4}|thoughts?|reason(?:ing|s)?|scratch[ _-]?pad|monologue)(?:[ _-]process)?"
 )
-_PLANS: Final = (  # count at the beginning of a line only, as they also name other things
-    r"(?:inner|internal|self|my)?[ _-]?(?:reflect\w{0,4}|analy\w{1,4}|rationale|plan\w{0,4}|cot"
-    r"|notes?|deliberat\w{1,4}|ponder\w{0,4}|brainstorm\w{0,4}|critique|draft|verif\w{1,8})"
-)
 _ANSWERS: Final = r"(?:final[ _-]?)?(?:answer|response|solution|output|reply)|final"
 _MARK: Final = re.compile(
     r"(?P<line>(?<![^\n>]))?(?:<|&lt;)[|｜]?\s?(?P<end>/?)\s?(?:\w{1,20}:)?"
     r"(?P<begin>(?:(?:begin|start|end)[ _▁-](?:of[ _▁-])?)?)"
-    rf"(?:(?P<name>{_THOUGHTS})|(?P<plan>{_PLANS})|(?P<answer>{_ANSWERS}))"
+    rf"(?:(?P<name>{_THOUGHTS})|(?P<answer>{_ANSWERS}))"
     r"(?:\s[^<>\n]{0,200})?\s?[|｜]?(?P<empty>/?)(?:>|&gt;)"
-    r"|[\[【](?P<end_square>/?)(?P<square>think|thinking|thoughts?|reasoning|思考)[\]】]"
-    r"|[◁⟨](?P<end_triangle>/?)(?P<triangle>think\w{0,4}|thoughts?|reasoning)[▷⟩]"
+    r"|(?:\[\[?|[【◁⟨{])(?P<end_other>/?)(?P<other>think|thinking|thoughts?|reasoning|思考)"
+    r"(?:\]\]?|[】▷⟩}])"
     r"|<\|?channel\|?>\s{0,3}(?P<channel>\w{1,20})[^<\n]{0,80}(?:<\|constrain\|>\w{0,20})?"
     r"(?:<\|message\|>|\n|(?=<channel\|>))"
     r"|(?P<end_channel><channel\|>)"
@@ -46,7 +44,8 @@ _LABELLED: Final = re.compile(  # “Thought: … Final answer:”, at the begin
 )
 _FENCED: Final = re.compile(
     rf"^\s{{0,8}}(```|~~~)\s?{_THOUGHTS}\s*$.*?(?:^\s{{0,8}}\1\s*$|\Z)"
-    rf"|<!--\s?{_THOUGHTS}.*?(?:-->|\Z)",
+    rf"|<!--\s?{_THOUGHTS}.*?(?:-->|\Z)"
+    rf"|\A\s*>\s?[*_]{{0,2}}{_THOUGHTS}[*_]{{0,2}}\s?(?:[:：][^\n]*)?(?:\n>[^\n]*)*$",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _BARE_CHANNEL: Final = re.compile(  # channels whose marks were dropped
@@ -60,6 +59,10 @@ _FIRST_BLOCK: Final = re.compile(  # between marks of any other name
     rf"(?!{_ANSWERS})(\w[\w-]{{1,30}})>.*?</\1>(?=\s*\S)",
     re.IGNORECASE | re.DOTALL,
 )
+_ASIDE: Final = re.compile(rf"\s*([(\[{{（*_])\s?(?:{_THOUGHTS}|思考)\s?[:：](?!\*)", re.IGNORECASE)
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}", "（": "）"}
+_FIELD: Final = re.compile(rf"{_THOUGHTS}|analysis|plan|rationale|reflection|cot", re.IGNORECASE)
+_JSON_FENCE: Final = re.compile(r"\A```\w{0,9}\s|```\Z")
 _ALOUD: Final = re.compile(
     r"\W{0,4}(?:(?:okay|ok|alright|hmm+|hm|wait|so|first|well|now)\b[,.:…]{0,3}\s+){0,4}"
     r"(?:the (?:user|asker|question)\b|let(?:['’]s| me| us)\b"
@@ -113,9 +116,8 @@ class _Marks:
 
     def _is_one(self, mark: re.Match[str]) -> bool:
         """Tell a mark from a word of the answer: “the <output> element”."""
-        is_known = mark["answer"] and self._has_answer and _meaning(mark)[1]
-        is_known = is_known or (mark["plan"] or "").lower() in self.open
-        return not (mark["plan"] or mark["answer"]) or mark["line"] is not None or bool(is_known)
+        is_end = self._has_answer and _meaning(mark)[1]
+        return not mark["answer"] or mark["line"] is not None or is_end
 
     def _follow(self, mark: re.Match[str]) -> bool:
         """Open or close a thought, and tell whether all before was thought."""
@@ -136,8 +138,41 @@ def without_thoughts(text: str) -> str:
     """Return an answer without the model's thoughts, "" where it only thinks. Linear time."""
     text = _BARE_CHANNEL.sub("", text[:MAX_CHARACTERS], count=1)
     text = _FENCED.sub("", _LABELLED.sub("", text, count=1))
-    text = _FIRST_BLOCK.sub("", text, count=1)
+    text = _FIRST_BLOCK.sub("", _without_aside(_without_fields(text)), count=1)
     return _Marks().visible(text)
+
+
+def _without_aside(text: str) -> str:
+    """Leave out “(thinking: …)” at the beginning."""
+    aside = _ASIDE.match(text)
+    if aside is None:
+        return text
+    first = aside[1]
+    last, depth = _CLOSING.get(first, first), 1
+    for mark in re.finditer(f"{re.escape(last)}|{re.escape(first)}", text[aside.end() :]):
+        depth += -1 if mark[0] == last else 1
+        if not depth:
+            return text[aside.end() + mark.end() :]
+    return "" if first in _CLOSING else text
+
+
+def _without_fields(text: str) -> str:
+    """Return the answer of an object with thoughts and an answer, or what follows thoughts alone;
+    other objects are answers.
+    """
+    body = _JSON_FENCE.sub("", text.strip()).lstrip()
+    if not body.startswith("{"):
+        return text
+    try:
+        fields, end = json.JSONDecoder(strict=False).raw_decode(body)
+    except (ValueError, RecursionError):
+        return text
+    own = {name: field for name, field in fields.items() if not _FIELD.fullmatch(name)}
+    if len(own) == len(fields):
+        return text
+    said = [field for field in own.values() if isinstance(field, str)]
+    is_plain = len(said) == 1 and not any(isinstance(field, list | dict) for field in own.values())
+    return said[0] if is_plain else json.dumps(own) if own else body[end:]
 
 
 def is_thinking(text: str) -> bool:
@@ -177,9 +212,9 @@ def _meaning(mark: re.Match[str]) -> tuple[str, bool, bool]:
     parts = mark.groupdict()
     if channel := parts["channel"]:
         return "channel", False, channel.lower() == "final"
-    ends = ("end", "end_square", "end_triangle", "end_channel", "end_details")
+    ends = ("end", "end_other", "end_channel", "end_details")
     is_end = any(parts[key] for key in ends) or (parts["begin"] or "").lower().startswith("end")
     is_end = is_end or (parts["inner"] or "").lower() == "suffix" or parts["unused"] == "5"
-    names = ("name", "plan", "answer", "square", "triangle", "details")
+    names = ("name", "answer", "other", "details")
     name = next(filter(None, (parts[key] for key in names)), "channel")
     return name.lower(), is_end, bool(parts["answer"])

@@ -217,6 +217,7 @@ def _add_addresses(request: PageRequest, form: AddForm) -> list[AddResult]:
     values = form.cleaned_data
     names = ("language", "tags", "newest", "every_hours", "translated")
     about = {"by": request.user, **{name: values[name] for name in names}}
+    about["listens"] = values["listen"]
     collection: Collection = values["collection"]
     return [
         _queue(address[:100], partial(acquisition.request, collection, address, **about))

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from citations.ingest import item_details, selection
+from citations.ingest import item_details, selection, title_proposals
 from citations.ingest.selection import ChosenItems
 from citations.models import Source
 from citations.notebook import archives
@@ -64,7 +64,8 @@ def change(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def rename(request: PageRequest) -> HttpResponse:
-    """Save the titles of several items, or show them again with the fault of one.
+    """Save the titles of several items, or show them again: with proposed ones that are taken over,
+    or with the fault of one.
 
     Nothing stays chosen: in a list by title, the items may be out of sight now.
     """
@@ -73,6 +74,9 @@ def rename(request: PageRequest) -> HttpResponse:
     fields = {reference: f"title-{reference}" for reference in rows}
     form = request.POST
     titles = {reference: form[name] for reference, name in fields.items() if name in form}
+    if "take" in form:
+        taken = {**rows, **titles, **_taken(form["take"], title_proposals.of(rows))}
+        return _titles(request, rows, titles=taken)
     before = {reference: str(row) for reference, row in rows.items()}
     try:
         count = item_details.rename(chosen, titles)
@@ -88,6 +92,15 @@ def rename(request: PageRequest) -> HttpResponse:
     return back(request, reverse("library"))
 
 
+def _taken(taken: str, proposals: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return the proposed titles that were taken over: one, such as ``video-12 0``, or ``all``."""
+    if taken == "all":
+        return {reference: titles[0] for reference, titles in proposals.items() if titles}
+    reference, _, place = taken.partition(" ")
+    titles = dict(enumerate(proposals.get(reference, ())))
+    return {reference: titles[int(place)]} if place.isdecimal() and int(place) in titles else {}
+
+
 def _keep_chosen(request: PageRequest) -> None:
     """Have the list that is shown next show the same items as chosen."""
     request.session["chosen"] = request.POST.getlist("item")
@@ -101,15 +114,16 @@ def _titles(
     error: InvalidInput | None = None,
 ) -> HttpResponse:
     """Show the titles in an editable list, in the order in which the items stood, each with the
-    first words of its item, which tell what “rec 003” is.
+    first words of its item, which tell what “rec 003” is, and with others that it may have.
 
     An error is shown beside the title that it complains of.
     """
-    words = item_details.first_words(items)
+    words, proposals = item_details.first_words(items), title_proposals.of(items)
     order = [key for key in dict.fromkeys(request.POST.getlist("item")) if key in items]
     focused = error.complaints[0][0] if error else "".join(order[:1])
     context = {
-        "rows": [(key, str(titles[key]), words.get(key, "")) for key in order],
+        "rows": [(key, str(titles[key]), words.get(key, ""), proposals[key]) for key in order],
+        "has_proposals": any(proposals.values()),
         "next": request.POST.get("next", ""),
         "error": error,
         "focused": focused,

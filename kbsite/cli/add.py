@@ -52,7 +52,7 @@ def add(
         bool, typer.Option("--ocr", help="Read pages of PDFs that have no text layer by OCR.")
     ] = False,
     listen: Annotated[
-        bool, typer.Option("--listen", help="Listen to audio and video without captions.")
+        bool, typer.Option("--listen", help="Listen to what has no captions.")
     ] = False,
     wait: Annotated[
         bool, typer.Option("--wait", "-w", help="Wait until everything is fetched and embedded.")

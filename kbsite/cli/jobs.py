@@ -81,6 +81,9 @@ def list_jobs(
 @app.command()
 def retry(
     number: Annotated[int, typer.Argument(metavar="N", help="The job's number.")],
+    listen: Annotated[
+        bool, typer.Option("--listen", help="Listen to the video if it has no captions.")
+    ] = False,
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +97,7 @@ def retry(
     if job.kind == Job.Kind.FILES and not job.files.exists():
         raise Conflict(f"The files of job {number} are deleted.", hint="Add them again.")
     with transaction.atomic():
-        job.retry()
+        job = acquisition.retry(job, listens=listen)
         celery.send(job)
     _end([job], wait=wait, as_json=as_json)
 

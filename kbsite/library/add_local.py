@@ -22,6 +22,7 @@ from kbsite.library.adding import (
 )
 from kbsite.library.database import open_collection
 from transcripts.adding import acquisition, storage
+from transcripts.adding.listening import ListeningForbidden
 from transcripts.adding.storage import StoredTranscript
 from transcripts.adding.transcript_rows import StorageChange
 from transcripts.core.errors import InvalidInput, KnowledgeBaseError
@@ -186,8 +187,9 @@ def _request(
             tags=options.tags,
             newest=options.newest,
             every_hours=options.every_hours,
+            listens=options.listen,
         )
-    except InvalidInput as error:
+    except (InvalidInput, ListeningForbidden) as error:
         addition.fail(shortened(address), error)
         return
     celery.send(job)

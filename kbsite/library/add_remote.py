@@ -148,6 +148,7 @@ class _Addition(Problems):
     def request(self, address: str) -> None:
         options = self.options
         choices = {"newest": options.newest, "every_hours": options.every_hours}
+        choices |= {"listen": options.listen}
         try:
             require_address(address)
             job = self.server.fetch(address, **self.about, translated=options.translated, **choices)

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from kbsite.library import TaskProgress
-from transcripts.adding import acquisition
+from transcripts.adding import acquisition, video_sound
 from transcripts.core.errors import KnowledgeBaseError, rebuilt
 from transcripts.models import Job, WorkerPulse
 from transcripts.schemas import JobOut
@@ -58,6 +58,8 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
     if not job.is_finished and job.waits_until:
         retry = f"{timezone.localtime(job.waits_until):%H:%M}"
         hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
+    elif video_sound.can_be_heard(job):
+        hint = f"{hint} `kb jobs retry {job.pk} --listen` does it."
     return rebuilt(job.error_code, job.error, hint)
 
 

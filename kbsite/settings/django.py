@@ -197,6 +197,7 @@ STATICFILES_DIRS = [PACKAGE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 WEB_PAGE_RUNNER = "citations.tasks.run_page"  # of the jobs that fetch web pages
 SPEECH_RUNNER = "citations.tasks.run_listening"  # of the jobs that listen to recordings
+SPEECH_OFFER = "citations.listening.recognition.offer"  # how long that takes, if it can be done
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # a thousand selected items, each with its title

@@ -248,6 +248,13 @@ LIVE_RERANKER = option(
 
 # Speech
 
+LISTEN = option(
+    "LISTEN",
+    "ask",
+    "Whether recordings and videos without captions are listened to: always; ask: if somebody asks "
+    "for it; or never. A collection may say it for itself.",
+    among=("never", "ask", "always"),
+)
 SPEECH_PROVIDER = option(
     "SPEECH_PROVIDER",
     "local",

@@ -64,13 +64,13 @@ def site(
         yield site
 
 
-def by_caddy(site: SecureSite, tls: tuple[Path, Path]) -> AbstractContextManager[None]:
+def by_caddy(site: SecureSite, tls: tuple[Path, Path]) -> AbstractContextManager[Path | None]:
     example = documented("example.org {" if site.path else "kb.example.org {")
     routes = site.filled(example).partition("{")[2].partition("\n")[2].rpartition("}")[0]
-    return caddy(site.home, site.proxy, routes, tls=" ".join(map(str, tls)))
+    return caddy(site.home, site.proxy, routes, secure=True)
 
 
-def by_nginx(site: SecureSite, tls: tuple[Path, Path]) -> AbstractContextManager[None]:
+def by_nginx(site: SecureSite, tls: tuple[Path, Path]) -> AbstractContextManager[Path | None]:
     server = documented("server {")
     if site.path:
         below = documented("# nginx, in place of")
@@ -91,10 +91,10 @@ def session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[requests.Session]:
     """A browser that trusts the certificate."""
-    run: Callable[..., AbstractContextManager[None]] = request.param
-    monkeypatch.setenv("SSL_CERT_FILE", str(tls[0]))
-    with run(site, tls), requests.Session() as session:
-        session.verify, session.trust_env = str(tls[0]), False
+    run: Callable[..., AbstractContextManager[Path | None]] = request.param
+    with run(site, tls) as authority, requests.Session() as session:
+        session.verify, session.trust_env = str(authority or tls[0]), False
+        monkeypatch.setenv("SSL_CERT_FILE", session.verify)
         yield session
 
 

@@ -14,6 +14,7 @@ from tests.programs import require, require_program, run_program
 
 HERE: Final = Path(__file__).parent
 PARTS: Final = ("model.bin.part1", "model.bin.part2")
+CODECS: Final = {"mp3": "libmp3lame", "mp4": "aac"}
 TEXT: Final = (
     "A good library keeps every book where people can find it. The second shelf holds the novels,"
     " and the third shelf holds the history of mountains and rivers."
@@ -42,14 +43,16 @@ def speak(text: str, path: Path, *, voice: str = "en-us", words_a_minute: int = 
     return path
 
 
-def encode(path: Path, *, silence: float = 0.0, after: Path | None = None) -> bytes:
-    """Return an MP3 of a WAV file, of so many seconds of silence, and of another WAV file."""
+def encode(
+    path: Path, *, silence: float = 0.0, after: Path | None = None, form: str = "mp3"
+) -> bytes:
+    """Return a WAV file, so many seconds of silence, and another WAV file in one of ``CODECS``."""
     joined = path.with_suffix(".joined.wav")
     more = [after] if after else []
     run_program(require_program("sox"), path, *more, joined, "pad", f"{silence}@{_seconds(path)}")
     data = BytesIO()
-    with av.open(str(joined)) as source, av.open(data, "w", format="mp3") as target:
-        stream = target.add_stream("libmp3lame", rate=22_050)
+    with av.open(str(joined)) as source, av.open(data, "w", format=form) as target:
+        stream = target.add_stream(CODECS[form], rate=22_050)
         for frame in source.decode(audio=0):
             frame.pts = None
             target.mux(stream.encode(frame))

@@ -824,6 +824,8 @@ def test_cues_without_word_times_store_none() -> None:
         ("x.Transcript.en.vtt", ("x", "en")),
         ("x.en.transcript.vtt", ("x", "en")),
         ("Title [dQw4w9WgXcQ].transcript.vtt", ("dQw4w9WgXcQ", "")),
+        ("A title (kCc8FmEb1nY).srt", ("kCc8FmEb1nY", "")),
+        ("Doku [Deutschland].vtt", ("Doku [Deutschland]", "")),
         ("transcript.vtt", ("transcript", "")),
         ("Mr. It.txt", ("Mr. It", "")),
         ("Mr.It.txt", ("Mr.It", "")),

@@ -556,7 +556,7 @@ def test_the_second_opinion_helps_where_the_first_library_is_out_of_date(
 ) -> None:
     from transcripts.youtube import extractor  # noqa: PLC0415 - half a second
 
-    monkeypatch.setattr(extractor._Client, "extract_info", _stumble)
+    monkeypatch.setattr(extractor.GuardedClient, "extract_info", _stumble)
     fetched = ask(fresh, standin.CODE)
     assert spoken(fetched) == "if 3 < 4 && 4 > 2 vector<int> & more"
     assert (fetched.language, fetched.origin) == ("en", "manual")
@@ -576,7 +576,7 @@ def test_the_second_library_s_errors_are_understood_too(
 ) -> None:
     from transcripts.youtube import extractor  # noqa: PLC0415 - half a second
 
-    monkeypatch.setattr(extractor._Client, "extract_info", _stumble)
+    monkeypatch.setattr(extractor.GuardedClient, "extract_info", _stumble)
     video, kind, _ = CONDITIONS[name]
     quick = {"timeout": 0.2} if video.get("behaviour") in {"hang", "drip"} else {}
     assert type(refused(fresh, options=quick, **video)) is kind

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.module_loading import import_string
 
 from transcripts import conf, youtube
-from transcripts.adding import feed_entries, file_import, files, storage
+from transcripts.adding import feed_entries, file_import, files, listening, storage, video_sound
 from transcripts.core import audit, clock, errors
 from transcripts.core.audit import Action
 from transcripts.core.sanitize import clean
@@ -38,19 +38,25 @@ def request(
     tags: Sequence[str] = (),
     newest: int | None = None,
     every_hours: int | None = None,
+    listens: bool = False,
     by: User | None = None,
 ) -> Job:
     """Queue a video, playlist, channel or web page; return an unfinished job that does the same
     instead. Pages are for ``WEB_PAGE_RUNNER``; without it, only YouTube's addresses are accepted.
+    Videos without captions are listened to if it ``listens``, or if their collection always does.
 
-    Raises ``InvalidUrl``, and ``InvalidInput`` for a translation of unknown language or of a list.
+    Raises ``InvalidUrl``, ``ListeningForbidden``, and ``InvalidInput`` for a translation of unknown
+    language or of a list.
     """
+    if listens:
+        listening.require_permission(collection)
     try:
         target = parse_target(address)
     except errors.NotYouTube:
         if not settings.WEB_PAGE_RUNNER or "://" not in address:
             raise
-        return _request_page(collection, parse_web_page(address), language, tags, by)
+        page = parse_web_page(address)
+        return _request_page(collection, page, language, tags, by, listens=listens)
     if translated and not (language and target.kind == "video"):
         raise errors.InvalidInput(
             "Machine-translated captions can be fetched for a video, in a language that is named.",
@@ -58,7 +64,7 @@ def request(
         )
     if target.kind == "video":
         kind: Any = {"language": language, "translated": translated}
-        return _request_video(collection, target.id, **kind, tags=tags, by=by)
+        return _request_video(collection, target.id, **kind, listens=listens, tags=tags, by=by)
     options = {"newest": newest, "every_hours": every_hours}
     values = {name: value for name, value in options.items() if value is not None}
     feed, _ = Feed.objects.update_or_create(
@@ -71,16 +77,23 @@ def request(
         feed.plan()  # now, because the first job may fail
     with transaction.atomic():
         audit.record(Action.ADD, "feed", target.id, collection=collection)
-        return request_feed(feed, by=by, tags=tags)
+        return request_feed(feed, by=by, tags=tags, listens=listens)
 
 
 def _request_page(
-    collection: Collection, address: str, language: str, tags: Sequence[str], by: User | None
+    collection: Collection,
+    address: str,
+    language: str,
+    tags: Sequence[str],
+    by: User | None,
+    *,
+    listens: bool,
 ) -> Job:
     job = Job(
         collection=collection,
         kind=Job.Kind.PAGE,
         target=address,
+        listens=Job.Listens.MISSING if listens else "",
         language=clean(language, 35),
         priority=10,
         created_by=by,
@@ -92,13 +105,16 @@ def _request_page(
         return queued
 
 
-def request_feed(feed: Feed, *, by: User | None = None, tags: Sequence[str] = ()) -> Job:
+def request_feed(
+    feed: Feed, *, by: User | None = None, tags: Sequence[str] = (), listens: bool = False
+) -> Job:
     """Queue a playlist or channel. Its job queues the videos that are new."""
     job = Job(
         collection=feed.collection,
         kind=Job.Kind.FEED,
         target=feed.youtube_id,
         feed=feed,
+        listens=Job.Listens.MISSING if listens else "",
         priority=5,
         created_by=by,
         tags=storage.clean_tags(tags),
@@ -177,11 +193,14 @@ def refetch(
     return _request_video(video.collection, video.youtube_id, **kind, by=by)
 
 
-def retry(job: Job) -> Job:
-    """Queue a finished job again, or return an unfinished one that does the same.
+def retry(job: Job, *, listens: bool = False) -> Job:
+    """Queue a finished job again, or return an unfinished one that does the same. A video without
+    captions is listened to if it ``listens``.
 
-    Raises ``Conflict``.
+    Raises ``Conflict`` and ``ListeningForbidden``.
     """
+    if listens:
+        listening.require_permission(job.collection)
     with transaction.atomic():
         locked = Job.objects.select_for_update().filter(pk=job.pk).first()
         if locked is None or not locked.is_finished:
@@ -195,7 +214,7 @@ def retry(job: Job) -> Job:
             )
         try:
             with transaction.atomic():
-                locked.retry()
+                locked.retry(**({"listens": Job.Listens.MISSING} if listens else {}))
         except IntegrityError:  # an unfinished job does the same
             return Job.objects.unfinished().same_as(locked).first() or locked
         return locked
@@ -245,7 +264,15 @@ def _run_video(job: Job) -> None:
     YouTubeGate.pass_through(pace=conf.pacing_seconds())
     job.report(step="asking YouTube", done=0, total=2)
     client = youtube.YouTube(conf.youtube_options(allow_translated=job.translated))
-    fetched = client.fetch(job.target, language=job.language or None)
+    if job.listens == Job.Listens.NOW:
+        video_sound.fetch(job, client)
+        return
+    try:
+        fetched = client.fetch(job.target, language=job.language or None)
+    except errors.NoCaptions as error:
+        video_sound.consider(job, error)
+        YouTubeGate.succeeded(pace=conf.pacing_seconds())
+        return
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     if not fetched.cues:
         raise errors.NoCaptions("The captions of this video are empty.")
@@ -284,6 +311,7 @@ def _run_feed(job: Job) -> None:
                 kind=Job.Kind.VIDEO,
                 target=video_id,
                 feed=feed,
+                listens=job.listens,
                 tags=job.tags,
                 created_by=job.created_by,
             )
@@ -345,6 +373,7 @@ def _request_video(
     *,
     language: str,
     translated: bool,
+    listens: bool = False,
     tags: Sequence[str] = (),
     by: User | None,
 ) -> Job:
@@ -354,6 +383,7 @@ def _request_video(
         target=video_id,
         language=clean(language, 35),
         translated=translated,
+        listens=Job.Listens.MISSING if listens else "",
         priority=10,
         created_by=by,
         tags=storage.clean_tags(tags),
@@ -363,4 +393,6 @@ def _request_video(
         audit.record(Action.ADD, "video", video_id, collection=collection)
         if not is_new:  # it may wait behind the ten thousand videos of a channel
             job.hasten(priority=new.priority, tags=new.tags)
+            if listens and not job.listens:
+                job.change(listens=new.listens)
     return job

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from transcripts.captions import split_name
+from transcripts.captions import id_at_end, split_name
 from transcripts.core.errors import InvalidInput
 
 # Best first: of several files of one recording, the one that times words is preferred.
@@ -97,10 +97,6 @@ def _info_for(name: str, infos: set[str]) -> str:
 
 
 _HYPHEN: Final = re.compile(r"(?<![A-Z\d])-|-(?!\d)")
-_ID: Final = r"[\w-]{11}"  # of a video on YouTube
-# Downloads end in it, in brackets or after a hyphen. “Week_3_Quiz” has no part that mixes letters.
-_ID_AT_END: Final = re.compile(rf"(?P<title>.*?)(?P<id>\[{_ID}\]|(?<=[-_ ]){_ID}|^{_ID})", re.ASCII)
-_SIGNS: Final = re.compile(r"(?=.*[-_])(?=.*[a-z])(?=.*[A-Z])(?=.*(\d[A-Za-z]|[a-z][A-Z]))")
 # What a file is, and no part of a name that reads “How to make a transcript”.
 _TRANSCRIPT: Final = re.compile(
     r"(?:\.|[-_ ]+|[-_ ]*[(\[])(?:full[-_ ])?trans[ck]ripts?[)\]]?$", re.IGNORECASE
@@ -132,10 +128,10 @@ def readable(name: str) -> str:
     ending = _TRANSCRIPT.search(name)
     if ending and (named := name[: ending.start()].strip(" -_.")) and not _LEADS_ON.search(named):
         name = named
-    video = _ID_AT_END.fullmatch(name)
-    if video and (video["id"].startswith("[") or _SIGNS.match(video["id"])):
-        title = readable(video["title"].strip(" -_")) if video["title"] else ""
-        return f"{title} {video['id']}".strip()
+    title, id = id_at_end(name)
+    if id:
+        video = name[name.rindex(id) - (not name.endswith(id)) :]  # with its brackets
+        return f"{readable(title) if title else ''} {video}".strip()
     text = name.replace("_", " ").strip()
     words = text if " " in text else " ".join(_HYPHEN.sub(" ", text).split())
     return words or name

@@ -19,7 +19,7 @@ from transcripts.adding import files, storage, transcript_rows
 from transcripts.captions.caption_errors import EmptyCaptions
 from transcripts.core import audit, clock
 from transcripts.core.audit import Action
-from transcripts.core.errors import Conflict, MediaWithoutCaptions
+from transcripts.core.errors import Conflict, Forbidden, MediaWithoutCaptions
 from transcripts.core.sanitize import clean
 from transcripts.media import files as media
 from transcripts.models import (
@@ -27,15 +27,25 @@ from transcripts.models import (
     Collection,
     HeardPart,
     Job,
+    Listening,
     MediaFile,
     Transcript,
     Video,
+    enqueue,
 )
 from transcripts.text.cues import Cue
 
 PRIORITY: Final = -10  # it takes minutes: whatever is short goes before
 GROWTH: Final = 1.25  # of a transcript until it is written again
 STEP: Final = "listening"
+
+
+class ListeningForbidden(Forbidden):
+    """The settings say that nothing is listened to in this collection."""
+
+    code = "listening_forbidden"
+    default_message = "Nothing is listened to in this collection."
+    default_hint = "Its owners can change that in its settings, or the operator by LISTEN."
 
 
 class ListeningStopped(Conflict):
@@ -68,7 +78,9 @@ def request(
     tags: Sequence[str] = (),
     by: User | None = None,
 ) -> Job:
-    """Queue an audio or video file to be listened to. Raises as ``media.keep_for`` does."""
+    """Queue an audio or video file to be listened to. Raises as ``media.keep_for`` does, and
+    ``ListeningForbidden``.
+    """
     with transaction.atomic():
         job = _new(collection, clean(name, 200), language, by, tags=storage.clean_tags(tags))
         media.keep_for(job, file, name=name)
@@ -88,14 +100,40 @@ def offer(collection: Collection, file: IO[bytes], *, name: str, hint: str, **ab
 
 
 def request_again(video: Video, *, language: str = "", by: User | None = None) -> Job:
-    """Queue a recording to be listened to, whose file plays beside it; return an unfinished job
-    that does. Its captions stay beside those that are made. Raises ``MediaNotFound``.
+    """Queue a recording to be listened to, whose file plays beside it or whose sound is elsewhere;
+    return an unfinished job that does. Its captions stay beside those that are made.
+
+    Raises ``MediaNotFound``, ``ListeningForbidden``, and ``Conflict`` while its captions are
+    fetched.
     """
     with transaction.atomic():
         Video.objects.select_for_update().get(pk=video.pk)
-        media.find(video)
-        unfinished = Job.objects.unfinished().filter(kind=Job.Kind.LISTEN, video=video).first()
-        return unfinished or _new(video.collection, str(video), language, by, video=video)
+        if unfinished := unfinished_of(video):
+            return unfinished
+        is_elsewhere = bool(video.youtube_id or video.sound)
+        if not is_elsewhere or MediaFile.objects.filter(video=video).exists():
+            media.find(video)
+            return _new(video.collection, str(video), language, by, video=video)
+        require_permission(video.collection)
+        job = Job(
+            collection=video.collection,
+            kind=Job.Kind.VIDEO if video.youtube_id else Job.Kind.PAGE,
+            target=video.youtube_id or video.sound,
+            video=video,
+            language=clean(language, 35),
+            listens=Job.Listens.NOW,
+            created_by=by,
+        )
+        queued, is_new = enqueue(job)
+        if not is_new and queued.listens != Job.Listens.NOW:
+            raise Conflict("Its captions are being fetched.", hint="Try again in a minute.")
+        return queued
+
+
+def require_permission(collection: Collection) -> None:
+    """Raise ``ListeningForbidden`` where nothing is listened to."""
+    if collection.listens is Listening.NEVER:
+        raise ListeningForbidden
 
 
 def stop(job: Job) -> None:
@@ -123,6 +161,14 @@ def media_of(job: Job) -> MediaFile:
     if own is None:
         raise Conflict("The recording or its file was deleted.", hint="Add it again.")
     return own
+
+
+def recording_of(job: Job) -> Video:
+    """Return the recording that a job is about. Raises ``Conflict`` if it was deleted."""
+    present = Video.objects.filter(pk=job.video_id or 0, deletion=None)
+    if (video := present.first()) is None:
+        raise Conflict("The recording was deleted.", hint="Add it again.")
+    return video
 
 
 def heard_until(job: Job) -> int:
@@ -163,12 +209,19 @@ def store(job: Job, heard: Heard) -> bool:
         if heard.is_last or (_is_due(job.heard_parts.count()) and not _keeps_others(job)):
             _write(job, is_whole=heard.is_last)
         if heard.is_last:
+            MediaFile.objects.filter(job=job).delete()  # of a video that plays on YouTube
             job.heard_parts.all().delete()
             job.finish(video=job.video)
     return not heard.is_last
 
 
+def unfinished_of(video: Video) -> Job | None:
+    """Return the job that listens to a recording, or is about to."""
+    return Job.objects.unfinished().filter(kind=Job.Kind.LISTEN, video=video).first()
+
+
 def _new(collection: Collection, target: str, language: str, by: User | None, **about: Any) -> Job:
+    require_permission(collection)
     return Job.objects.create(
         collection=collection,
         kind=Job.Kind.LISTEN,

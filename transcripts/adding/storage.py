@@ -59,6 +59,7 @@ class Metadata:
     file_title: str = ""  # of a file's name, for a new recording without another title
     info: VideoInfo | None = None
     youtube_id: str = ""
+    sound: str = ""
     tags: Sequence[str] = ()
     partial: bool = False
     by: User | None = None
@@ -68,6 +69,7 @@ class Metadata:
         values: dict[str, Any] = {
             "title": clean(self.title, 300),
             "youtube_id": self.youtube_id,
+            "sound": self.sound,
             "tags": clean_tags(self.tags),
         }
         if info := self.info:
@@ -218,6 +220,25 @@ def store_fetched(
         raw=fetched.raw,
         is_trusted=is_trusted,
     )
+
+
+def store_about(
+    collection: Collection,
+    info: VideoInfo,
+    *,
+    tags: Sequence[str],
+    by: User | None,
+    sound: str = "",
+) -> Video:
+    """Store what is known about a recording, without captions; ``sound`` is the address of its
+    sound, if it is not on YouTube.
+    """
+    about: Any = {"title": info.title, "tags": tags, "by": by}
+    metadata = Metadata(
+        key=info.id, youtube_id="" if sound else info.id, sound=sound, info=info, **about
+    )
+    with transaction.atomic():
+        return _store_video(collection, metadata, duration=info.duration)[0]
 
 
 def change_since(video: Video, moment: datetime) -> StorageChange:

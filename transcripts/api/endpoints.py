@@ -55,10 +55,9 @@ def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
         request.answer["Location"] = f"/api/v1/transcripts/{quote(stored.video.key, safe='')}"
         return Status(201, stored)
     names = {"language", "translated", "tags", "newest", "every_hours"}
-    options = source.model_dump(include=names)
-    return queued(
-        request, acquisition.request(collection, source.url, by=request.caller.user, **options)
-    )
+    about = {"by": request.caller.user, "listens": source.listen}
+    about |= source.model_dump(include=names)
+    return queued(request, acquisition.request(collection, source.url, **about))
 
 
 @router.post(
@@ -108,16 +107,16 @@ def get_job(request: Request, job_id: shapes.JobId) -> Job:
 
 @router.post(
     "jobs/{job_id}/retry",
-    response=responses({202: JobOut}, 404, 409),
+    response=responses({202: JobOut}, 403, 404, 409),
     openapi_extra=located(202),
     summary="Try a job again",
 )
 @needs(AccessLevel.WRITE)
-def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
+def retry_job(request: Request, job_id: shapes.JobId, query: Query[shapes.RetryIn]) -> Status[Any]:
     """Queue a finished job again."""
     job = activity.find_job(request.access, job_id)
     request.access.require_write(job.collection_id)
-    return queued(request, acquisition.retry(job))
+    return queued(request, acquisition.retry(job, listens=query.listen))
 
 
 @router.post(

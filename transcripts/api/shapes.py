@@ -67,6 +67,7 @@ class SourceIn(BodyIn):
         False, description="Take a machine translation if a video has no captions in the language."
     )
     tags: Tags = []
+    listen: bool = Field(False, description="Listen to videos that have no captions.")
     newest: int | None = Field(
         None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N."
     )
@@ -106,6 +107,12 @@ class CaptionsIn(BodyIn):
     channel: Annotated[Text, StringConstraints(max_length=200)] = ""
     collection: CollectionName = ""
     tags: Tags = []
+
+
+class RetryIn(Schema):
+    """How a job is tried again."""
+
+    listen: bool = Field(False, description="Listen to the video if it has no captions.")
 
 
 class TranscriptChoiceIn(Schema):

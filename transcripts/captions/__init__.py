@@ -22,15 +22,16 @@ from transcripts.captions.encoding import decode, is_marked_or_utf16
 from transcripts.captions.formats import (
     CaptionKind,
     are_times_dense,
+    id_at_end,
     sniff,
     split_name,
     split_video_id,
 )
 from transcripts.captions.json_files import read_json
-from transcripts.captions.json_rows import read_table
 from transcripts.captions.pasted_text import read_panel, read_plain
 from transcripts.captions.speech import escaped, protected
 from transcripts.captions.subtitle_files import read_subtitles
+from transcripts.captions.tables import read_table
 from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
 from transcripts.captions.xml_files import read_xml
 from transcripts.core.errors import told_as
@@ -45,6 +46,7 @@ __all__ = [
     "is_timed",
     "parse",
     "parse_text",
+    "id_at_end",
     "split_name",
     "split_video_id",
     "to_json",

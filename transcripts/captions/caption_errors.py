@@ -116,7 +116,7 @@ class UnsureFrameRate(CaptionWarning):
     """A warning: captions in frames do not say how many a second has. They are stored."""
 
     code = "unsure_frame_rate"
-    default_hint = "If the times are wrong, put the right rate above the rest: {1}{1}23.976"
+    default_hint = "If the times are wrong, save it with its frame rate as SRT or WebVTT."
 
     def __init__(self, rate: float) -> None:
         super().__init__(

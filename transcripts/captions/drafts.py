@@ -29,6 +29,8 @@ _UNITS: Final = re.compile(
     re.IGNORECASE,
 )
 
+FRAMES_A_SECOND: Final = 25  # where a file does not say
+_FRAMES: Final = re.compile(r"([0-9]{1,3}:[0-5][0-9]:[0-5][0-9])[:;]([0-9]{2})")  # 01:02:03:24
 _FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
 _WINDOW: Final = 3  # lines that a player's caption window keeps
 _PAUSE: Final = 1_000  # ms; a later cue does not go on with the one before
@@ -56,14 +58,23 @@ def words_at(moment: int, text: str) -> list[Word]:
 
 
 def milliseconds(written: str) -> int | None:
-    """Return a time in ms, or None for what is none; any number of digits makes a fraction."""
+    """Return a time in ms, or None for what is none; any number of digits makes a fraction, two
+    behind a colon are frames.
+    """
     written = written.strip()
+    if frames := _FRAMES.fullmatch(written):
+        return (milliseconds(frames[1]) or 0) + int(frames[2]) * 1000 // FRAMES_A_SECOND
     match = _CLOCK.fullmatch(written) or (_UNITS.fullmatch(written) if written else None)
     if match is None:
         return None
     hours, minutes, seconds, fraction, half = match.groups(default="0")
     hour = int(hours) % 12 + 12 * (half in "pP") if half in {"a", "A", "p", "P"} else int(hours)
     return (hour * 3600 + int(minutes) * 60 + int(seconds)) * 1000 + int(fraction[:3].ljust(3, "0"))
+
+
+def counts_frames(text: str) -> bool:
+    """Return whether times end in frames, as video editors write them."""
+    return _FRAMES.search(text) is not None
 
 
 class Screen(NamedTuple):

@@ -38,7 +38,8 @@ def read_json(text: str) -> Captions:
     if not drafts and content not in ([], [[]]):
         raise BadJson(
             "This JSON contains no captions.",
-            hint="Supported are json3, and rows of text with their times, in any names.",
+            hint="Captions are json3, or rows of text with their times, in any names."
+            " Save a notebook or another document as Markdown, HTML or PDF.",
         )
     about = AboutCaptions(language=language_tag(language_of(content)))
     if isinstance(content, dict) and "cues" in content:

@@ -1,37 +1,34 @@
-"""Timed text in JSON and tables, found by its structure: rows with text and times, in any names.
+"""Timed text in JSON, found by its structure: rows with text and times, in any names.
 
 Recognisers write passages, words or both, at any depth, in seconds, milliseconds or ticks of 100
 ns. Of several lists that say the same, the one with passages, speakers and more parts is read, and
-gets the times of the words from another. Tables have rows of start, end and text between tabs or
-commas, under their names.
+gets the times of the words from another.
 """
 
-import csv
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from transcripts.captions.builder import WORD_TIME, Captions, settle, speaking_time
-from transcripts.captions.caption_errors import CaptionError
+from transcripts.captions.builder import WORD_TIME, speaking_time
 from transcripts.captions.drafts import UNTIMED, CueDraft, milliseconds
 from transcripts.captions.speech import Voices, clean, name_of
 from transcripts.text.cues import Word
 
 # Names without "_", in lower case; the first that a row has counts.
-_TEXTS: Final = (
+TEXTS: Final = (
     *("punctuatedword", "text", "body", "transcript", "display", "sentence", "caption"),
     *("segment", "word", "content", "value"),
 )
 _WORDS: Final = frozenset({"word", "punctuatedword", "content", "value"})  # and lists of these:
 _LISTS_OF_WORDS: Final = frozenset({"words", "items", "elements", "wordsegments", "tokens", "word"})
-_MILLISECONDS: Final = ("ms", "millis", "milliseconds", "inticks", "seconds", "offset", "time", "")
-_STARTS: Final = ("start", "starttime", "startoffset", "begin", "from", "offset", "timestamp", "ts")
-_ENDS: Final = ("end", "endtime", "endoffset", "stop", "to", "endts")
-_LENGTHS: Final = ("duration", "dur")
+SUFFIXES: Final = ("ms", "millis", "milliseconds", "inticks", "seconds", "offset", "time", "")
+STARTS: Final = ("start", "starttime", "startoffset", "begin", "from", "offset", "timestamp", "ts")
+ENDS: Final = ("end", "endtime", "endoffset", "stop", "to", "endts")
+LENGTHS: Final = ("duration", "dur")
 _UNITS: Final = {"ms": 1.0, "millis": 1.0, "milliseconds": 1.0, "inticks": 1e-4, "seconds": 1000.0}
-_SPEAKERS: Final = ("speakername", "speaker", "speakerlabel", "speakerid", "speakertag")
+SPEAKERS: Final = ("speakername", "speaker", "speakerlabel", "speakerid", "speakertag")
 _LANGUAGES: Final = ("language", "lang", "languagecode", "locale")
 _CHOICES: Final = frozenset({"alternatives", "nbest"})  # of which the first is the best
 _NESTED: Final = frozenset({"timestamps", "timestamp"})
@@ -45,20 +42,6 @@ _PAUSE: Final = 1_500  # ms between words, where a passage ends
 _ALIKE: Final = 0.8  # of the letters of the longest list
 _SIGN: Final = "[\u3040-\u30ff\u3400-\u9fff]"
 _NEEDLESS: Final = re.compile(rf" (?=[,.;:!?…]+(?:\s|$))|(?<={_SIGN}) (?={_SIGN})")
-
-_STARTS_OF_TABLES: Final = frozenset(
-    {"start", "begin", "start_time", "starttime", "start time", "from"}
-)
-_TEXTS_OF_TABLES: Final = frozenset(
-    {"text", "transcript", "sentence", "content", "caption", "body"}
-)
-# A line of CTM, which recognisers are scored by: recording, channel, start, length, word, sureness.
-_CTM: Final = re.compile(  # start and length of a word, between its recording and how sure it is
-    r"\S+[ \t]+[\w-]+[ \t]+([0-9]+\.[0-9]+)[ \t]+([0-9]+\.[0-9]+)[ \t]+(\S+)(?:[ \t]+[\w.-]+){0,3}"
-)
-_CTM_HEAD: Final = re.compile(rf"\s*(?:;;[^\n]*\n)*{_CTM.pattern}[ \t]*(?:\r?\n{_CTM.pattern}|\Z)")
-_HEAD: Final = 1_000  # characters of the line of names
-_MOST: Final = 100_000  # characters of a cell
 
 
 class _Time(NamedTuple):
@@ -80,55 +63,6 @@ class _Passage(NamedTuple):
     end: int | None
     text: str
     speaker: str
-
-
-def is_table(text: str) -> bool:
-    """Return whether the first line names columns of times and text, or is one of CTM, which
-    recognisers are scored by.
-    """
-    if _CTM_HEAD.match(text):
-        return True
-    head, mark = _head(text)
-    names = {name.strip().strip('"').strip().lower() for name in head.split(mark)}
-    return not names.isdisjoint(_STARTS_OF_TABLES) and not names.isdisjoint(_TEXTS_OF_TABLES)
-
-
-def read_table(text: str) -> Captions:
-    """Read the rows, in seconds, milliseconds or as clock times, or the words of CTM.
-
-    Raises ``CaptionError``.
-    """
-    if _CTM_HEAD.match(text):
-        return settle(_drafts_of_ctm(text), format="ctm")
-    csv.field_size_limit(_MOST)
-    mark = _head(text)[1]
-    # Between tabs, quotation marks are text.
-    quoting: Any = {"quoting": csv.QUOTE_NONE, "quotechar": None} if mark == "\t" else {}
-    table = csv.DictReader(text.lstrip().splitlines(keepends=True), delimiter=mark, **quoting)
-    try:
-        rows = [
-            {(name or "").strip().replace(" ", "_"): value for name, value in row.items() if name}
-            for row in table
-        ]
-    except csv.Error as error:
-        raise CaptionError(f"This table cannot be read: {error}.") from None
-    return settle(drafts_of(rows), format="tsv")
-
-
-def _drafts_of_ctm(text: str) -> list[CueDraft]:
-    words, others = [], []
-    for line in map(str.strip, text.split("\n")):
-        if word := _CTM.fullmatch(line):
-            words.append({"start": word[1], "duration": word[2], "word": word[3]})
-        elif line and not line.startswith(";;"):
-            others.append(CueDraft(UNTIMED, None, line))
-    return drafts_of(words) + others
-
-
-def _head(text: str) -> tuple[str, str]:
-    """Return the first line, and what stands between its cells."""
-    head = text.lstrip()[:_HEAD].partition("\n")[0]
-    return head, max("\t,;", key=head.count)
 
 
 def drafts_of(content: object) -> list[CueDraft]:
@@ -197,31 +131,31 @@ def _rows(content: object) -> Iterator[_Row]:
             waiting.extend((item, path, speaker) for item in reversed(node))
         elif isinstance(node, dict):
             row = _folded(node)
-            said = _first(row, _SPEAKERS)
+            said = _first(row, SPEAKERS)
             said = said.get("name") if isinstance(said, dict) else said
             if isinstance(said, str | int) and not isinstance(said, bool) and said != "":
                 speaker = names.get(str(said), "") or name_of(str(said))
-            key = next((key for key in _TEXTS if isinstance(row.get(key), str)), "")
+            key = next((key for key in TEXTS if isinstance(row.get(key), str)), "")
             if key:
                 yield _Row(path, key, row[key], *_times(row), speaker)
             for name, value in reversed(node.items()):
-                is_choice = _fold(name) in _CHOICES and isinstance(value, list)
+                is_choice = fold(name) in _CHOICES and isinstance(value, list)
                 waiting.append((value[:1] if is_choice else value, f"{path}/{name}", speaker))
 
 
-def _fold(name: object) -> str:
-    return str(name).replace("_", "").lower()
+def fold(name: object) -> str:
+    return str(name).replace("_", "").replace(" ", "").lower()
 
 
 def _folded(node: Mapping[Any, Any]) -> dict[str, Any]:
     """Return an object by folded names, with what its best choice and its times say."""
-    row = {_fold(name): value for name, value in node.items()}
+    row = {fold(name): value for name, value in node.items()}
     for name in [*row]:
         inner = row[name]
         if name in _CHOICES and isinstance(inner, list):
             inner = inner[0] if inner else None
         if isinstance(inner, dict) and name in _CHOICES | _NESTED:
-            row = {_fold(key): value for key, value in inner.items()} | row
+            row = {fold(key): value for key, value in inner.items()} | row
     return row
 
 
@@ -230,7 +164,7 @@ def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def _times(row: Mapping[str, Any]) -> tuple[_Time | None, _Time | None]:
-    start, end, length = (_time(row, names) for names in (_STARTS, _ENDS, _LENGTHS))
+    start, end, length = (_time(row, names) for names in (STARTS, ENDS, LENGTHS))
     if isinstance(pair := row.get("timestamp"), list) and len(pair) == 2:
         start, end = map(_parsed, pair)
     if start is None:  # as the first of its words
@@ -248,7 +182,7 @@ def _times(row: Mapping[str, Any]) -> tuple[_Time | None, _Time | None]:
 
 
 def _time(row: Mapping[str, Any], names: Iterable[str]) -> _Time | None:
-    keys = ((name + suffix, suffix) for name in names for suffix in _MILLISECONDS)
+    keys = ((name + suffix, suffix) for name in names for suffix in SUFFIXES)
     times = (_parsed(row.get(key), _UNITS.get(suffix, 0.0)) for key, suffix in keys)
     return next((time for time in times if time is not None), None)
 
@@ -287,7 +221,7 @@ def _voices(rows: Iterable[_Row]) -> int:
 
 
 def _are_words(rows: Sequence[_Row]) -> bool:
-    is_usual = rows[0].key in _WORDS or _fold(rows[0].path.rpartition("/")[2]) in _LISTS_OF_WORDS
+    is_usual = rows[0].key in _WORDS or fold(rows[0].path.rpartition("/")[2]) in _LISTS_OF_WORDS
     single = sum(" " not in row.text.strip() for row in rows)
     return is_usual and single * 10 >= len(rows) * 9
 

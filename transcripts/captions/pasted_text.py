@@ -1,8 +1,8 @@
 """Text with times that no other format has, such as YouTube's panel, or plain words."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -14,8 +14,17 @@ from transcripts.captions.builder import (
     settle,
     speaking_time,
 )
-from transcripts.captions.caption_errors import CaptionsTooLarge
-from transcripts.captions.drafts import ARROW, SECONDS, UNITS, UNTIMED, CueDraft, milliseconds
+from transcripts.captions.caption_errors import CaptionsTooLarge, UnsureFrameRate
+from transcripts.captions.drafts import (
+    ARROW,
+    FRAMES_A_SECOND,
+    SECONDS,
+    UNITS,
+    UNTIMED,
+    CueDraft,
+    counts_frames,
+    milliseconds,
+)
 from transcripts.captions.speech import (
     Voices,
     are_names,
@@ -30,7 +39,8 @@ from transcripts.captions.speech import (
 from transcripts.captions.timed_text import word_times
 
 _TIME: Final = (  # two digits of seconds: "2:1" is a ratio
-    r"(?:(?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9](?:[.,][0-9]{1,9})?(?!:?[0-9])"
+    r"(?:(?:[0-9]{1,3}:[0-5][0-9]:[0-5][0-9][:;][0-9]{2}"  # the last two are frames
+    r"|(?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9](?:[.,][0-9]{1,9})?)(?!:?[0-9])"
     rf"(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?|{UNITS})"
 )
 _TO: Final = r"[ \t]*(?:-{1,3}>|[–—=]>|→|[-–—]|\bto\b|,)[ \t]*"
@@ -44,11 +54,20 @@ _MARK: Final = re.compile(  # seconds are times between brackets, with an arrow 
     r"(?P<colon>[ \t]*:(?=\s|$))?(?:\s*[-–—](?=\s))?\s*(?P<after>.*)",
     re.DOTALL,
 )
+_TENTHS: Final = re.compile(r"#((?:[0-9]{1,3}:)?[0-9]{1,3}:[0-5][0-9])(?:-([0-9]))?#")  # of f4
+_AT_END: Final = re.compile(rf"(.*\S)[ \t]*[\[(<{{]({_TIME})[\])>}}]\.?")
 _STAMP: Final = re.compile(rf"\[({_TIME})\][ \t]*")
 _SPEAKER: Final = re.compile(r"\[([^\[\]]{1,60})\]:?[ \t]+|(SPEAKER_[0-9]+):[ \t]+")
 _LYRICS: Final = re.compile(r"\[(#|[a-z]{2,8}):([^\]]*)\]")  # what LRC says of itself
 _DIGIT: Final = re.compile("[0-9]")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
+_SECONDS_READ_OUT: Final = re.compile(  # as they are called in many languages
+    r"(?:[0-9]{1,2} [^\W\d]+,? (?:[^\W\d]+ )?)?[0-9]{1,2} m[^\W\d]+,? (?:[^\W\d]+ )?"
+    r"[0-9]{1,2} s[^\W\d]+",
+    re.IGNORECASE,
+)
+_DIGITS: Final = re.compile(r"[0-9]+")
+_HURRIED: Final = 2  # times as fast as people speak
 _HEAD: Final = 65_536  # characters
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
 # Characters; an automatic transcript without punctuation has no other boundaries.
@@ -116,22 +135,70 @@ def read_panel(text: str) -> Captions:
     else:
         further = before + further
     drafts += (CueDraft(UNTIMED, None, line) for line in further)
-    return settle(drafts, format="panel", title=label(about.get("ti")))
+    warnings = (UnsureFrameRate(FRAMES_A_SECOND),) if counts_frames(text) else ()
+    return settle(drafts, format="panel", warnings=warnings, title=label(about.get("ti")))
 
 
 def _rows(text: str) -> tuple[list[str], list[_Row]]:
+    """Return what stands above the first time, and the rows; where no line begins with a time, what
+    ends with one, or stands under one that is read out.
+    """
+    # Tabs stand between times and text.
+    written = ["\t".join(map(clean, line.split("\t"))).strip() for line in lines(text)]
+    written = [_TENTHS.sub(r"[\1.\g<2>0]", line) if "#" in line else line for line in written]
+    before, rows = _under(written, _marked)
+    return (before, rows) if rows else _ended(written) or _under(written, _read_out)
+
+
+def _under(
+    written: Sequence[str], mark: Callable[[str], Iterable[_Row]]
+) -> tuple[list[str], list[_Row]]:
     before: list[str] = []
     rows: list[_Row] = []
-    for written in lines(text):
-        # Tabs stand between times and text.
-        line = "\t".join(map(clean, written.split("\t"))).strip()
-        marked = list(_marked(line))
+    first = ""  # line with a time
+    for line in written:
+        marked = list(mark(line))
+        if marked and len(rows) == 1 and not rows[0].text and rows[0].start > marked[0].start:
+            before += [first, *rows.pop().lines]  # a time of the day
+        first = first if rows else line
         rows += marked
         if len(rows) > MAX_CUES:
             raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} times.", hint="Split the text.")
         if not marked:
             (rows[-1].lines if rows else before).append(line)
     return before, rows
+
+
+def _ended(written: Iterable[str]) -> tuple[list[str], list[_Row]] | None:
+    """Return rows if nearly all lines end with a time: that of their end, unless it begins at 0.
+
+    What could not be said so fast has other numbers, such as verses.
+    """
+    rows: list[_Row] = []
+    last, count, said = 0, 0, []
+    for line in filter(None, written):
+        match, count = _AT_END.fullmatch(line), count + 1
+        said.append(match[1] if match else line)
+        if match:
+            moment = milliseconds(match[2]) or 0
+            rows.append(_Row(last, moment, "", said, is_inline=True))
+            last, said = moment, []
+    spoken = sum(speaking_time(row.text) for row in rows[1:])
+    if len(rows) < 2 or len(rows) * 5 < count * 4:
+        return None
+    if spoken > (last - (rows[0].end or 0)) * _HURRIED:
+        return None
+    if rows[0].end == 0:
+        rows = [replace(row, start=row.end or 0, end=None) for row in rows]
+    rows[-1].lines += said
+    return [], rows
+
+
+def _read_out(line: str) -> Iterator[_Row]:
+    if _SECONDS_READ_OUT.fullmatch(line):
+        numbers = map(int, reversed(_DIGITS.findall(line)))
+        seconds = sum(number * 60**place for place, number in enumerate(numbers))
+        yield _Row(seconds * 1000, None, "", [], is_inline=False)
 
 
 def _marked(line: str) -> Iterator[_Row]:
@@ -151,7 +218,10 @@ def _marked(line: str) -> Iterator[_Row]:
     while match["open"] == "[" and (stamp := _STAMP.match(spoken, position)):
         again.append(milliseconds(stamp[1]) or 0)
         position = stamp.end()
-    said = [spoken[position:]] if spoken[position:] else []
+    spoken = spoken[position:]
+    if end is None and (last := _AT_END.fullmatch(spoken)):
+        end, spoken = milliseconds(last[2]), last[1]
+    said = [spoken] if spoken else []
     yield _Row(start, end, name_of(name), said, is_inline=bool(said))
     for moment in again:
         yield _Row(moment, None, "", list(said), is_inline=bool(said), is_again=True)
@@ -166,12 +236,15 @@ def _find_names(before: list[str], rows: Sequence[_Row]) -> list[str]:
     """Take the names that stand in a line of their own above the times, or below them. Return those
     above that come once each: they may as well be headings, and nobody says them.
     """
-    if any(row.name or row.is_inline for row in rows):
+    if any(row.name for row in rows):
         return []
+    is_inline = any(row.is_inline for row in rows)
     above = [before, *(row.lines for row in rows[:-1])]
     last = [said[-1] if said else "" for said in map(_written, above)]
-    if all(len(_written(row.lines)) > 1 for row in rows[:-1]) and (
-        (are_speakers := are_names(last, of=len(rows))) or all(map(is_name, last))
+    if (
+        not is_inline
+        and all(len(_written(row.lines)) > 1 for row in rows[:-1])
+        and ((are_speakers := are_names(last, of=len(rows))) or all(map(is_name, last)))
     ):
         names = list(filter(is_name, last))
         for row, lines_, name in zip(rows, above, last, strict=True):
@@ -180,11 +253,12 @@ def _find_names(before: list[str], rows: Sequence[_Row]) -> list[str]:
                 del lines_[len(lines_) - 1 - lines_[::-1].index(name) :]
         return [] if are_speakers else names
     first = [said[0] if len(said) > 1 else "" for said in (_written(row.lines) for row in rows)]
-    if are_names(first, of=len(rows)):
-        for row, name in zip(rows, first, strict=True):
+    names = [line.removesuffix(":") for line in first]
+    if are_names(names, of=len(rows)):
+        for row, line, name in zip(rows, first, names, strict=True):
             if is_name(name):
                 row.name = name_of(name)
-                row.lines.remove(name)
+                row.lines.remove(line)
     return []
 
 

@@ -9,10 +9,9 @@ from pysubs2.formats.substation import parse_tags
 
 from transcripts.captions.builder import Captions, settle
 from transcripts.captions.caption_errors import CaptionError, CaptionWarning, UnsureFrameRate
-from transcripts.captions.drafts import CueDraft
+from transcripts.captions.drafts import FRAMES_A_SECOND, CueDraft
 from transcripts.captions.speech import Voices, label, lines, name_of, plain
 
-_FRAMES: Final = 25.0  # a second, where a file in frames does not say
 _KINDS: Final = (
     ("ass", re.compile(r"^\[(?:Script Info|Events|V4\+? Styles)\]", re.MULTILINE | re.IGNORECASE)),
     ("sami", re.compile(r"\s*(?:<[?!][^>]*>\s*)*<SAMI\b", re.IGNORECASE)),
@@ -49,8 +48,8 @@ def read_subtitles(text: str) -> Captions:
         try:
             file = pysubs2.SSAFile.from_string(text, kind)
         except pysubs2.UnknownFPSError:
-            warnings = (UnsureFrameRate(_FRAMES),)
-            file = pysubs2.SSAFile.from_string(text, kind, fps=_FRAMES)
+            warnings = (UnsureFrameRate(FRAMES_A_SECOND),)
+            file = pysubs2.SSAFile.from_string(text, kind, fps=FRAMES_A_SECOND)
     except (pysubs2.Pysubs2Error, ValueError, KeyError) as error:
         raise CaptionError(
             f"These subtitles cannot be read: {str(error)[:100]}.",

@@ -52,7 +52,8 @@ def read_xml(text: str) -> Captions:
             return settle(_text_drafts(root, "start", "dur", 1000.0), format="srv3")
     raise BadXml(
         "This XML contains no captions.",
-        hint="Supported are TTML and YouTube's srv1, srv2 and srv3.",
+        hint="Captions are TTML or YouTube's srv1, srv2 and srv3."
+        " Save a document as EPUB, HTML, DOCX or PDF.",
     )
 
 

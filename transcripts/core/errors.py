@@ -264,7 +264,7 @@ class PoTokenRequired(YouTubeError):
 class NoCaptions(YouTubeError):
     """YouTube plays the video, and lists no captions for it."""
 
-    code = "no_captions"
+    code, length = "no_captions", 0  # of the video, in ms
 
 
 class LanguageMissing(YouTubeError):

@@ -102,14 +102,23 @@ def create(name: str, *, owner: Any) -> Collection:
     return collection
 
 
-def describe(collection: Collection, *, name: str, description: str | None = None) -> None:
-    """Rename a collection, and say what it is about (None: as before); its slug stays.
+def describe(
+    collection: Collection,
+    *,
+    name: str,
+    description: str | None = None,
+    listening: str | None = None,
+) -> None:
+    """Rename a collection, and say what it is about and whether it is listened to (None: as
+    before); its slug stays.
 
     Raises ``Conflict`` if the name is taken.
     """
     collection.name = _clean(name)
     if description is not None:
         collection.description = " ".join(description.split())
+    if listening is not None:
+        collection.listening = listening
     with transaction.atomic():
         _saved(collection)
         audit.record(Action.CHANGE, "collection", collection.slug, collection=collection)

@@ -59,8 +59,8 @@ def to_markdown(
     video: Video, transcript: Transcript, *, file: str = "", paragraphs: Paragraphs | None = None
 ) -> str:
     """Return a transcript as sections, each under a link to its second, here or in a media file;
-    with ``paragraphs``, each of these begins with such a link, too. What is said about it is in
-    the active language.
+    with ``paragraphs``, each of these begins with such a link, too. Where nothing plays it, times
+    stand without links. What is said about it is in the active language.
     """
     origin = str(transcript.get_origin_display())
     about = (video.channel, clock(video.duration), transcript.language, origin)
@@ -68,6 +68,8 @@ def to_markdown(
     parts = [f"# {video}", " · ".join(filter(None, about)), added]
 
     def link(start: int) -> str:
+        if not (file or video.player):
+            return clock(start)
         address = f"{file}#t={start // 1000}" if file else link_at(video, start)
         return f"[{clock(start)}]({address})"
 

@@ -8,13 +8,15 @@ from transcripts.models.collections import (
     DeletableQuerySet,
     Feed,
     FeedEntry,
+    Listening,
     Membership,
     Role,
     VisibleQuerySet,
     readable,
 )
 from transcripts.models.heard_parts import HeardPart
-from transcripts.models.jobs import Job, JobFile, enqueue
+from transcripts.models.job_files import JobFile
+from transcripts.models.jobs import Job, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,
     CaptionOrigin,

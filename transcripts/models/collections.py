@@ -53,6 +53,14 @@ class Role(models.TextChoices):
 WRITING_ROLES = (Role.EDITOR, Role.OWNER)
 
 
+class Listening(models.TextChoices):
+    """Whether what has no captions is listened to."""
+
+    NEVER = "never", _("never")
+    ASK = "ask", _("if somebody asks for it")
+    ALWAYS = "always", _("always")
+
+
 class CollectionQuerySet(VisibleQuerySet["Collection"]):
     collection_path = "pk"
 
@@ -91,15 +99,33 @@ class Collection(models.Model):
         db_default=False,
         help_text="Editors may share passages with people without an account.",
     )
+    listening = models.CharField(
+        max_length=6,
+        choices=Listening.choices,
+        blank=True,
+        db_default="",
+        help_text="Whether its recordings without captions are listened to; empty: as LISTEN says.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CollectionQuerySet.as_manager()
 
     class Meta:
         ordering = (alphabetical("name"), "pk")
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(listening__in=["", *Listening.values]),
+                name="collection_listening",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def listens(self) -> Listening:
+        """Whether its recordings without captions are listened to: as it says, or the server."""
+        return Listening(self.listening or settings.LISTEN)
 
     @property
     def title(self) -> str:

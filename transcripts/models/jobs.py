@@ -138,6 +138,10 @@ class Job(QueuedWork):
         PAGE = "page", _("fetch a web page")
         LISTEN = "listen", _("listen to a recording")
 
+    class Listens(models.TextChoices):
+        MISSING = "missing", _("if it has no captions")
+        NOW = "now", _("whatever captions it has")
+
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
         RUNNING = "running", _("running")
@@ -153,6 +157,13 @@ class Job(QueuedWork):
     language = models.CharField(max_length=35, blank=True)
     translated = models.BooleanField(
         default=False, help_text="Take a machine translation where the language has no captions."
+    )
+    listens = models.CharField(
+        max_length=7,
+        choices=Listens.choices,
+        blank=True,
+        db_default="",
+        help_text="Whether a video is listened to.",
     )
     tags = models.JSONField(default=list, blank=True)
     feed = models.ForeignKey(
@@ -346,9 +357,9 @@ class Job(QueuedWork):
         """Queue a running job again until a later time."""
         super().postpone(state=self.State.QUEUED, step="", **values)
 
-    def retry(self) -> None:
+    def retry(self, **values: Any) -> None:
         """Queue a finished job again from the start."""
-        self.restart(state=self.State.QUEUED, finished_at=None, problems=[])
+        self.restart(state=self.State.QUEUED, finished_at=None, problems=[], **values)
 
 
 def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
@@ -365,20 +376,6 @@ def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     if kind == Job.Kind.FILES and failed:
         text = gettext("%(count)s of %(total)s files read")
     return text % {"count": localize(count), "total": localize(done)}
-
-
-class JobFile(models.Model):
-    """A file to import. The transaction that stores its transcript deletes it."""
-
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="files")
-    name = models.CharField(max_length=300)
-    data = models.BinaryField()
-
-    class Meta:
-        ordering = ("pk",)
-
-    def __str__(self) -> str:
-        return self.name
 
 
 def _present(keys: frozenset[int]) -> frozenset[int]:

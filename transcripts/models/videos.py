@@ -58,6 +58,9 @@ class Video(Deletable):
     languages = models.JSONField(
         default=list, blank=True, help_text="Languages that YouTube has captions in."
     )
+    sound = models.URLField(
+        max_length=2048, blank=True, db_default="", help_text="Where the sound of an episode is."
+    )
     partial = models.BooleanField(
         "incomplete", default=False, help_text="Fetched while live: the end is missing."
     )

@@ -15,7 +15,7 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
-from transcripts.adding import listening
+from transcripts.adding import listening, video_sound
 from transcripts.core.languages import name_of
 from transcripts.core.translation import translated
 from transcripts.text.timecodes import clock, spoken_length
@@ -26,6 +26,7 @@ register.filter(spoken_length)
 register.filter(translated)
 register.filter("language_name", name_of)
 register.simple_tag(listening.seconds_left, name="listening_left")
+register.simple_tag(video_sound.can_be_heard)
 _CODE = re.compile(r"`([^`]+)`")
 
 

@@ -9,7 +9,8 @@ them in the index and make no text longer:
 - a name in capitals, as it is written: “IT”, “WHO”;
 - after ``OTHER`` what a word is written as elsewhere, and is worth ``WORTH`` of it: “wifi” for
   “Wi-Fi”, “user” of “loadUserProfile”, “cafe” for “café”, “mueller” and “muller” for “Müller”,
-  “0301234567” for “030 1234567”, and a word that is hyphenated at the end of a line.
+  “0301234567” for “030 1234567”, “rfc2616” for “RFC 2616”, and a word that is hyphenated at the
+  end of a line.
 """
 
 import re
@@ -91,7 +92,7 @@ def plain_word(piece: str) -> str:
 
 
 _BEFORE: Final = '([{<|*`";?!~^“”„'
-_BEHIND: Final = ')]}>|*`";?!~^“”.,:…'
+_BEHIND: Final = ')]}>|`";?!~^“”.,:…'
 
 
 def forms_of(piece: str) -> Iterator[str]:
@@ -166,13 +167,13 @@ class _Kinds(dict[int, str]):
 _GIVEN: Final = {"-": "-‐‑−", "'": "'’‘ʼ", "#": "#♯", "$": "§¶"}
 _KINDS: Final = _Kinds(
     {ord(mark): kind for kind, marks in _GIVEN.items() for mark in marks}
-    | {ord(mark): mark for mark in "_.&/+@:,"}
+    | {ord(mark): mark for mark in "_.&/+@:,*"}
 )
 _NAME: Final = re.compile(
     r"""
     (?P<lead> (?<![aA0_'.&/#@-]) [.\#@] (?=[aA]) | (?<![aA0_)'.-]) - (?=0) )?
     (?P<name> _* [aA0]+ (?: (?: [-/&.] | _+ | (?<=0)[:,](?=0) ) [aA0]+ )* _* )
-    (?P<trail> (?: \+\+? | \# ) (?![aA0_]) )?
+    (?P<trail> (?: \+\+? | \# | (?<=A) (?<![aA0_*]A) \* ) (?![aA0_*]) )?
     | \$
     """,
     re.VERBOSE,
@@ -273,28 +274,40 @@ _NUMBER: Final = r"(?=[^\W\d_]{0,3}\d) \w{1,20} (?!\w)"
 _GROUPS: Final = re.compile(  # “1 2 3” is a series
     rf"(?<![\w.,-]) {_NUMBER} (?: [\ \u00a0] (?=\w\w) {_NUMBER} )+", re.VERBOSE
 )
-# Unlike most short words, most units have no vowel.
-_UNIT: Final = r"(?: [^\W\d_aeiouyàâäåéèêíóôöúüаеиоуыэюя]{1,3} | eV | min | mol | oz )"
-_MEASURED: Final = re.compile(
-    rf"\d (?<![\w.,-].) \d{{0,19}} (?: [.,]\d{{1,20}} )? [\ \u00a0] {_UNIT} (?!\w)",
-    re.VERBOSE | re.IGNORECASE,
+# Unlike other short words, most units have no vowel.
+_UNIT: Final = r"(?: [^\W\d_]{3,5} | [^\W\d_aeiouyàâäåéèêíóôöúüаеиоуыэюя]{1,2} | eV | oz )"
+_DIGITS: Final = r"\d{0,19} (?: [.,]\d{1,20} )*"
+_MEASURED: Final = re.compile(  # “7 kg”, “64 bit”
+    rf"\d (?<![\w.,-].) {_DIGITS} [\ \u00a0] {_UNIT} (?!\w)", re.VERBOSE | re.IGNORECASE
+)
+_NUMBERED: Final = re.compile(  # “RFC 2616”, “Python 3”
+    rf"(?<=[^\W\d_][\ \u00a0]) \d {_DIGITS} (?= [\s.,;:!?()\]}}\"”] | \Z)", re.VERBOSE
+)
+_WORD_BEFORE: Final = re.compile(
+    r"(?<![\w.,'’-]) (?: [^\W\d_]{3,20} | (?![AI]\W)[A-Z][^\W\d_]? ) \W \Z", re.VERBOSE
 )
 _CUT: Final = re.compile(r"(?<!\w) [^\W\d_]{2,30} [-‐\u00ad] \s{1,9} [^\W\d_]{2,30}", re.VERBOSE)
 # What they have, which is looked for faster
-_ACROSS: Final = re.compile(r"(?:\d[^\W\d_]{0,3}|[^\W\d_][‐\u00ad-])\s")  # any of them
+_ACROSS: Final = re.compile(r"(?:\d[^\W\d_]{0,3}|[^\W\d_][‐\u00ad-])\s|\s\d")  # any of them
 _TWO_NUMBERS: Final = re.compile(r"\d\w{0,19}[ \u00a0][^\W\d_]{0,3}\d")
 _HYPHEN: Final = re.compile(r"[-‐\u00ad]\s")
 
 
 def _across_blanks(text: str) -> Iterator[WrittenName]:
-    """Yield numbers in groups, numbers with their units, and words cut at the end of a line."""
+    """Yield numbers in groups, numbers with the word beside them, and words cut at the end of a
+    line.
+    """
     if not _ACROSS.search(text):
         return
     groups = _GROUPS.finditer(text) if _TWO_NUMBERS.search(text) else ()
-    for match in chain(groups, _MEASURED.finditer(text)):
-        written = match[0].replace(",", ".")
+    spans = [match.span() for match in chain(groups, _MEASURED.finditer(text))]
+    for match in _NUMBERED.finditer(text):
+        if before := _WORD_BEFORE.search(text, max(0, match.start() - 22), match.start()):
+            spans.append((before.start(), match.end()))
+    for start, end in spans:
+        written = text[start:end].replace(",", ".")
         joined = "".join(mark for mark in written if mark.isalnum() or mark == ".")
-        yield WrittenName(*match.span(), _words(match[0]), joined=_lower(joined))
+        yield WrittenName(start, end, _words(text[start:end]), joined=_lower(joined))
     if _HYPHEN.search(text):
         for match in _CUT.finditer(text):
             if match[0].split()[-1].islower():  # not “north- South”
@@ -348,7 +361,8 @@ def _precise(name: WrittenName, counts: Counter[str]) -> Iterator[QueryWord]:
     base = max(_long(name, counts), key=len, default="")
     precise = [name.signed, name.capitals]
     if name.joined and any(len(word) == 1 for word in name.words):
-        yield QueryWord(name.joined, 1, ((name.joined, 1.0), (OTHER + name.joined, 1.0)), base)
+        # Of its own weight: what tells “k-means” from means
+        yield QueryWord(name.joined, 1, ((name.joined, 1.0), (OTHER + name.joined, 1.0)), "")
     elif name.is_single and not name.signed and len(name.words[0]) == 1:
         precise.append(name.words[0])
     yield from (QueryWord(form, 1, ((form, 1.0),), base) for form in precise if form)

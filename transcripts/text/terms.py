@@ -188,10 +188,10 @@ def worth_before(word: QueryWord, codes: Codes) -> Mapping[str, float]:
     """Return what ``worth_in_any`` returns, for what the version before ``TOKENIZER_VERSION`` has
     indexed; nothing if it had no such word.
 
-    It indexed words without their other forms. Whoever raises the version writes here how the
-    version before has the words of a query.
+    It joined fewer numbers with the words beside them. Whoever raises the version writes here how
+    the version before has the words of a query.
     """
-    return terms_of(word.text, codes) if word.beyond is None else {}
+    return worth_in_any(word, codes)
 
 
 # Within one text, whose language is known: stems without it; no language: words as they are

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from operator import add
 
-TOKENIZER_VERSION: int = 3
+TOKENIZER_VERSION: int = 4
 """Changes with any result of ``tokenize``, ``stem`` or ``counted``: what the version before has
 indexed is indexed again, and searched by ``terms.worth_before`` until then."""
 
@@ -98,6 +98,9 @@ _ASCII = "".join(
 # Replaced first, so that most English captions take the fast path; slow folding gives the same.
 _TYPOGRAPHY = tuple(zip("’“”–—…♪\xa0", "'       ", strict=True))
 
+_FIGURES = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED = re.compile(f"[{_FIGURES}]+")
+
 
 class _Folding(dict[int, str]):
     """Case folding by character, computed on first use."""
@@ -127,9 +130,18 @@ def _fold(text: str) -> str:
 
 
 def _plain(text: str) -> str:
+    """Return a text of the same length with plain signs, and without the marks of notes."""
     for written, plain in _TYPOGRAPHY:
         text = text.replace(written, plain)
-    return text
+    has_figures = any(figure in text for figure in _FIGURES)
+    return _RAISED.sub(_without_note, text) if has_figures else text
+
+
+def _without_note(figures: re.Match[str]) -> str:
+    """Behind three letters, raised figures lead to a note: “left¹” is the word left, m² is m2."""
+    before = figures.string[max(0, figures.start() - 3) : figures.start()]
+    is_note = len(before) == 3 and before.isalpha()
+    return " " * len(figures[0]) if is_note else figures[0]
 
 
 def _fold_beyond_ascii(text: str) -> str:

@@ -53,7 +53,7 @@ def job_events(request: PageRequest, pk: int) -> EventStream:
 def retry(request: PageRequest, pk: int) -> HttpResponse:
     job = activity.find_job(request.access, pk)
     request.access.require_write(job.collection_id)
-    send(acquisition.retry(job))
+    send(acquisition.retry(job, listens="listen" in request.POST))
     return redirect_with_message(
         request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity"
     )

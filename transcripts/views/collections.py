@@ -12,7 +12,7 @@ from transcripts.core.errors import Conflict, InvalidInput
 from transcripts.core.views.requests import PageRequest, redirect_with_message
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.library import collections
-from transcripts.models import Collection, Role
+from transcripts.models import Collection, Listening, Role
 
 
 @require_POST
@@ -38,8 +38,8 @@ def describe(request: PageRequest, pk: int) -> HttpResponse:
     form = request.POST
     try:
         values = require_valid(DescriptionForm(form))
-        description = values["description"] if "description" in form else None
-        collections.describe(collection, name=values["name"], description=description)
+        sent = {key: values[key] for key in ("description", "listening") if key in form}
+        collections.describe(collection, name=values["name"], **sent)
     except (InvalidInput, Conflict) as error:
         collection.refresh_from_db()
         details = {**form.dict(), "error": error}
@@ -125,7 +125,13 @@ def settings_page(
         "invitation": invitation,
         "may_invite": request.user.has_perm("auth.add_user"),
         "unknown": unknown,
-        "details": details or {"name": collection.title, "description": collection.description},
+        "details": details
+        or {
+            "name": collection.title,
+            "description": collection.description,
+            "listening": collection.listening,
+        },
+        "listening": [("", _("as set up on this server")), *Listening.choices],
     }
     template = "transcripts/collection_settings.html"
     return render(request, template, context, status=status)

@@ -3,6 +3,7 @@
 The second library, youtube-transcript-api, is asked if yt-dlp found nothing without a refusal.
 """
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,11 +21,18 @@ from transcripts.core.errors import (
 )
 from transcripts.core.sanitize import clean
 from transcripts.text.timecodes import Target, is_video_id, watch_url
-from transcripts.youtube import extractor
+from transcripts.youtube import extractor, sound
 from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import loopback_from_environment, session
 from transcripts.youtube.metadata import available, choose, fetched, make_track
-from transcripts.youtube.values import FetchedTranscript, Listing, Options, RequestTrace, VideoInfo
+from transcripts.youtube.values import (
+    FetchedSound,
+    FetchedTranscript,
+    Listing,
+    Options,
+    RequestTrace,
+    VideoInfo,
+)
 
 # Never after a refusal: asking again from the same address makes it worse.
 _SECOND_OPINION = frozenset(
@@ -71,7 +79,18 @@ class YouTube:
         second = _second_opinion(video_id, **ask, info=first.info)
         if isinstance(second, FetchedTranscript):
             return second
-        raise _more_telling(first.outcome, second)
+        error = _more_telling(first.outcome, second)
+        if isinstance(error, NoCaptions) and first.info:
+            error.length = first.info.duration
+        raise error
+
+    def fetch_sound(self, video_id: str, folder: Path, *, most: int) -> FetchedSound:
+        """Save a video's sound in a folder, at most so many bytes.
+
+        Raises ``YouTubeError``, ``MediaTooLarge`` and ``InvalidUrl``.
+        """
+        options, inner = self._options, self._inner()
+        return sound.fetch(_checked(video_id), folder, options=options, inner=inner, most=most)
 
     def list_videos(self, target: Target, *, newest: int | None = None) -> Listing:
         """List the videos of a playlist or channel, the first ``newest`` if given.

@@ -34,9 +34,9 @@ def attempt(
     video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None
 ) -> Attempt:
     """Ask for a video's metadata and one transcript."""
-    log, trace = _WarningLog(), RequestTrace()
-    with _client(options, inner, trace, log) as client:
-        raw = _extract(client, watch_url(video_id), log)
+    log, trace = WarningLog(), RequestTrace()
+    with client(options, inner, trace, log) as asking:
+        raw = extract(asking, watch_url(video_id), log)
         if raw is None:
             return Attempt(explain(trace, log.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
@@ -48,7 +48,7 @@ def attempt(
         info = info_from_json(raw)
         try:
             track = choose(tracks_from_json(raw), options, video_id=video_id, language=language)
-            body = client.urlopen(track.address).read()
+            body = asking.urlopen(track.address).read()
             outcome: FetchedTranscript | errors.YouTubeError = fetched(info, track, body)
         except errors.NoCaptions as error:
             if raw.get("live_status") == "is_upcoming":
@@ -130,7 +130,7 @@ class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
         return session
 
 
-class _Client(YoutubeDL):
+class GuardedClient(YoutubeDL):
     """yt-dlp with the guarded request handler only."""
 
     def __init__(self, params: Mapping[str, Any], *, handler: Any) -> None:
@@ -141,7 +141,7 @@ class _Client(YoutubeDL):
         return super().build_request_director([self._handler], [])
 
 
-class _WarningLog:
+class WarningLog:
     """Collect yt-dlp's warnings. Log nothing: messages can contain the proxy's password."""
 
     def __init__(self) -> None:
@@ -156,9 +156,10 @@ class _WarningLog:
 
 
 @contextmanager
-def _client(
-    options: Options, inner: BaseAdapter | None, trace: RequestTrace, log: _WarningLog, **more: Any
-) -> Iterator[_Client]:
+def client(
+    options: Options, inner: BaseAdapter | None, trace: RequestTrace, log: WarningLog, **more: Any
+) -> Iterator[GuardedClient]:
+    """Give yt-dlp behind the guard, with ``more`` of its parameters."""
     handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
     handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
     params = {
@@ -183,13 +184,18 @@ def _client(
         "proxy": options.proxy_url or None,
         **more,
     }
-    with _Client(params, handler=handler) as client:
-        yield client
+    with GuardedClient(params, handler=handler) as asking:
+        yield asking
 
 
-def _extract(client: _Client, address: str, log: _WarningLog) -> dict[str, Any] | None:
+def extract(
+    client: GuardedClient, address: str, log: WarningLog, *, download: bool = False
+) -> dict[str, Any] | None:
+    """Return what yt-dlp finds out, None if it fails. Raises only what a progress hook raises."""
     try:
-        raw = client.extract_info(address, download=False)
+        raw = client.extract_info(address, download=download)
+    except errors.KnowledgeBaseError:
+        raise
     except YoutubeDLError as error:
         log.texts.append(str(error))
     except Exception as error:  # noqa: BLE001  yt-dlp raises anything on unforeseen answers
@@ -200,10 +206,10 @@ def _extract(client: _Client, address: str, log: _WarningLog) -> dict[str, Any] 
 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
-    log, trace = _WarningLog(), RequestTrace()
+    log, trace = WarningLog(), RequestTrace()
     more = {"extract_flat": "in_playlist", "playlist_items": items, "noplaylist": False}
-    with _client(options, inner, trace, log, **more) as client:
-        raw = _extract(client, address, log)
+    with client(options, inner, trace, log, **more) as asking:
+        raw = extract(asking, address, log)
     if raw is None:
         raise explain(trace, log.texts, is_list=True) or changed()
     if raw.get("_type") != "playlist":

@@ -23,7 +23,8 @@ from transcripts.youtube.values import PLAYER_PATH, Options, RequestTrace, read_
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
 _HOSTS = re.compile(
-    r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com)"
+    r"(?:(?:[a-z0-9-]+\.)?youtube\.com|youtu\.be|youtubei\.googleapis\.com|i\.ytimg\.com"
+    r"|(?:[a-z0-9-]+\.)+googlevideo\.com)"
 )
 _PIECE = 65_536
 _SLOWEST = 3  # timeouts that a whole answer may take: a slow trickle must not hold a worker

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from transcripts.captions.caption_errors import CaptionWarning
@@ -69,6 +70,14 @@ class FetchedTranscript:
     raw_name: str = ""
     raw: bytes = field(default=b"", repr=False)
     warnings: tuple[CaptionWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSound:
+    """A video's metadata, and the file with its sound."""
+
+    info: VideoInfo
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)

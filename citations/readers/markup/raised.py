@@ -5,8 +5,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-_RAISED: Final = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
-_LOWERED: Final = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+RAISED: Final = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
+LOWERED: Final = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _NUMBER: Final = re.compile(r"[+−-]?\d[\d+−=(),;–\s-]*|[+−-]")
 _TERM: Final = re.compile(r"(?=.*\w)[\w+*/=^.,·′() −-]{1,20}")
 # Endings of numbers and of abbreviations are written on the line: 5th, XIXe, Mme, nos.
@@ -30,7 +30,7 @@ def written(base: str, script: str, *, is_raised: bool, is_note: bool = False) -
     if is_note and term.isalnum():
         return f"[{term}]"
     if _NUMBER.fullmatch(term):
-        return term.translate(_RAISED if is_raised else _LOWERED)
+        return term.translate(RAISED if is_raised else LOWERED)
     is_behind = bool(base) and (base[-1].isalnum() or base[-1] in ")]}")
     if not (is_behind and _TERM.fullmatch(term)):
         return script

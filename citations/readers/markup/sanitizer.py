@@ -13,7 +13,7 @@ _NAMES: Final = (
     "sup table tbody td tfoot th thead tr ul var"
 )
 _TAGS: Final = frozenset(_NAMES.split())
-_ATTRIBUTES: Final = {"ol": {"start"}, "td": {"colspan"}, "th": {"colspan"}}
+_ATTRIBUTES: Final = {"ol": {"start", "type"}, "td": {"colspan"}, "th": {"colspan"}}
 
 
 _HEADING: Final = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])>")

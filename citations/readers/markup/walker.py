@@ -1,6 +1,7 @@
 """Walks HTML: its headings, paragraphs, lists, tables and code as pieces, without navigation."""
 
 import html
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citations.readers import omissions
-from citations.readers.markup import formulas, raised
+from citations.readers.markup import formulas, item_numbers, raised
 
 Piece = tuple[int, str, str]  # level (1–6 of a heading, else 0), text, HTML
 
@@ -29,6 +30,7 @@ _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAX_INDENT = 9
 _HIDING = ("display:none", "visibility:hidden")
 _STRUCK = frozenset(("del", "s", "strike"))
+_FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|[ew]mf)", re.IGNORECASE)
 _LEAST_HIDDEN = 20  # characters; fewer are the name of an icon or of a button
 _INLINE_NAMES = "b cite code em i kbd q strong"
 _INLINE = frozenset(_INLINE_NAMES.split())
@@ -45,6 +47,26 @@ def pieces_of(segments: Iterable[str], omitted: Counter[str]) -> Iterator[Piece]
 
 
 @dataclass(slots=True)
+class _List:
+    """An open list: the number of its next item, -1 for bullets, and how it is written."""
+
+    next: int
+    type: str = "1"
+
+    @property
+    def tag(self) -> str:
+        kind = "" if self.type == "1" else f' type="{self.type}"'
+        return "<ul>" if self.next < 0 else f'<ol start="{self.next}"{kind}>'
+
+    def marker(self) -> str:
+        """Count an item, and return what stands before it."""
+        if self.next < 0:
+            return "• "
+        self.next += 1
+        return f"{item_numbers.written(self.next - 1, self.type)}. "
+
+
+@dataclass(slots=True)
 class Walker:
     """Walks a tree in order, without recursion, as elements may be nested a million deep.
 
@@ -57,7 +79,7 @@ class Walker:
     html_lines: list[str] = field(default_factory=list)
     row: list[str] = field(default_factory=list)
     html_row: list[str] = field(default_factory=list)
-    lists: list[int] = field(default_factory=list)  # number of the next item, -1 for bullets
+    lists: list[_List] = field(default_factory=list)
     tables: int = 0
     verbatim: int = 0
     quotes: int = 0
@@ -97,7 +119,8 @@ class Walker:
         if formulas.is_formula(node):
             self._add_formula(formulas.source_of(node))
         elif tag == "img":
-            self._add_text(f" {node.attributes.get('alt') or ''} ")
+            alt = node.attributes.get("alt") or ""
+            self._add_text(" " if _FILE_NAME.fullmatch(alt) else f" {alt} ")
         else:
             self.parts.append("\n" if self.verbatim else "\0")
             self.html_parts.append("\n" if self.verbatim else "<br>")
@@ -147,7 +170,7 @@ class Walker:
             self.lines.append(caption)
             self.html_lines.append(f"<caption>{self._take_html()}</caption>")
         elif tag in ("ul", "ol"):
-            self.lists.append(-1 if tag == "ul" else _first_number(node))
+            self.lists.append(_List(-1) if tag == "ul" else _numbered(node))
             self._open_list()
         elif tag == "li":
             self._enter_item()
@@ -158,18 +181,14 @@ class Walker:
 
     def _open_list(self) -> None:
         if not self.tables and len(self.lists) <= _MAX_INDENT:
-            number = self.lists[-1]
-            self.html_lines.append("<ul>" if number < 0 else f'<ol start="{number}">')
+            self.html_lines.append(self.lists[-1].tag)
 
     def _close_list(self) -> None:
         if not self.tables and len(self.lists) <= _MAX_INDENT:
-            self.html_lines.append("</ul>" if self.lists[-1] < 0 else "</ol>")
+            self.html_lines.append("</ul>" if self.lists[-1].next < 0 else "</ol>")
 
     def _enter_item(self) -> None:
-        number = self.lists[-1] if self.lists else -1
-        self.marker = f"{number}. " if number >= 0 else "• "
-        if number >= 0:
-            self.lists[-1] += 1
+        self.marker = self.lists[-1].marker() if self.lists else "• "
         if self.lists and not self.tables:
             self.html_lines.append("<li>")
 
@@ -258,9 +277,10 @@ class Walker:
         return level, text, markup if is_kept else ""
 
 
-def _first_number(node: LexborNode) -> int:
-    start = str(node.attributes.get("start") or "1")
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+def _numbered(node: LexborNode) -> _List:
+    start, kind = (str(node.attributes.get(name) or "1") for name in ("start", "type"))
+    is_number = start.isascii() and start.isdigit() and len(start) < 7
+    return _List(int(start) if is_number else 1, kind if kind in ("a", "A", "i", "I") else "1")
 
 
 def nodes(

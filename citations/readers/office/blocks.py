@@ -27,8 +27,9 @@ class Blocks:
         self._end_lists(0)
         self._append(html)
 
-    def add_item(self, html: str, level: int, number: int = 0) -> None:
-        """Add an item to the list at a level from 0 on, with its number or, without one, a bullet.
+    def add_item(self, html: str, level: int, number: int = 0, format: str = "") -> None:
+        """Add an item to the list at a level from 0 on, with its number or, without one, a bullet;
+        ``format`` is one of HTML's, such as ``a``.
 
         With no list there, or one of another kind or with another number, one begins.
         """
@@ -44,7 +45,7 @@ class Blocks:
             self._end_lists(depth - 1)
         while len(self._lists) < depth - 1:
             self._begin_list("ul", 0)
-        self._begin_list(tag, number)
+        self._begin_list(tag, number, format)
         self._append(html)
 
     def add_below(self, html: str, level: int) -> None:
@@ -64,9 +65,10 @@ class Blocks:
         self._parts, self._length = [], 0
         return html
 
-    def _begin_list(self, tag: str, number: int) -> None:
+    def _begin_list(self, tag: str, number: int, format: str = "") -> None:
         start = f' start="{number}"' if number > 1 else ""
-        self._append(f"<{tag}{start}><li>")
+        kind = f' type="{format}"' if format.isalpha() else ""
+        self._append(f"<{tag}{start}{kind}><li>")
         self._lists.append(_List(tag, number))
 
     def _end_lists(self, depth: int) -> None:

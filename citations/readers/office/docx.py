@@ -118,7 +118,8 @@ class _Document:
         if style.is_contents:
             return
         inner, self._joined = self._joined + self._inline(element), ""
-        if child(properties, "rPr", "del") is not None:
+        is_initial = attribute(child(properties, "framePr"), "dropCap") in ("drop", "margin")
+        if is_initial or child(properties, "rPr", "del") is not None:
             self._joined = inner
             return
         own_level = outline_level(properties)

@@ -2,42 +2,16 @@
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 from xml.etree.ElementTree import Element
 
+from citations.readers.markup.item_numbers import written
 from citations.readers.office.archive import attribute, child, local
 
 LEVELS: Final = 9
 _PLACE: Final = re.compile(r"%(\d)")
-_ROMAN: Final = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
-    *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
-_MOST: Final = 4_000  # above it, numbers are written in digits
-
-
-def written(number: int, format: str) -> str:
-    """Return a number in a format, such as ``lowerRoman`` of Word or ``i`` of OpenDocument.
-
-    >>> written(4, "lowerRoman"), written(28, "A"), written(3, "decimal")
-    ('iv', 'AB', '3')
-    """
-    if not 0 < number < _MOST:
-        return str(number)
-    if format in ("lowerRoman", "i", "upperRoman", "I"):
-        text = ""
-        for value, letters in _ROMAN:
-            text += letters * (number // value)
-            number %= value
-        return text.upper() if format in ("upperRoman", "I") else text
-    if format in ("lowerLetter", "a", "upperLetter", "A"):
-        text = ""
-        while number:
-            number, rest = divmod(number - 1, 26)
-            text = chr(ord("a") + rest) + text
-        return text.upper() if format in ("upperLetter", "A") else text
-    return str(number)
 
 
 @dataclass(slots=True)
@@ -71,9 +45,8 @@ class Numbering:
                     attribute(element, "numId"),
                     attribute(child(element, "abstractNumId"), "val"),
                 )
-                numbering.lists[own] = definitions.get(of, [])
-                restarts = child(element, "lvlOverride", "startOverride") is not None
-                numbering.same[own] = own if restarts else of
+                levels, restarts = _overridden(element, definitions.get(of, []))
+                numbering.lists[own], numbering.same[own] = levels, own if restarts else of
         return numbering
 
     def format_of(self, list_id: str, level: int) -> ListLevel:
@@ -91,8 +64,8 @@ class Numbering:
         counts[level] += 1
         del counts[level + 1 :]
         own = levels[level]
-        if own.format in ("bullet", "none"):
-            return "" if own.format == "bullet" else own.text
+        if own.format == "bullet":
+            return ""
         return _PLACE.sub(lambda place: self._part(int(place[1]) - 1, levels, counts), own.text)
 
     @staticmethod
@@ -103,13 +76,36 @@ class Numbering:
 
 def _levels(definition: Element) -> list[ListLevel]:
     levels = [ListLevel() for _ in range(LEVELS)]
-    for element in definition:
-        number = attribute(element, "ilvl")
-        if local(element.tag) == "lvl" and number.isdigit() and int(number) < LEVELS:
-            start = attribute(child(element, "start"), "val")
-            levels[int(number)] = ListLevel(
-                attribute(child(element, "numFmt"), "val", "decimal"),
-                attribute(child(element, "lvlText"), "val"),
-                int(start) if start.isdigit() and len(start) < 6 else 1,
-            )
+    for number, element in _numbered(definition, "lvl"):
+        levels[number] = ListLevel(
+            attribute(child(element, "numFmt"), "val", "decimal"),
+            attribute(child(element, "lvlText"), "val"),
+            _start(child(element, "start")),
+        )
     return levels
+
+
+def _overridden(list_: Element, levels: list[ListLevel]) -> tuple[list[ListLevel], bool]:
+    """Return the levels of a list with its own starts, and whether it counts for itself."""
+    starts = {
+        number: _start(start)
+        for number, override in _numbered(list_, "lvlOverride")
+        if (start := child(override, "startOverride")) is not None
+    }
+    own = [
+        replace(level, start=starts.get(number, level.start)) for number, level in enumerate(levels)
+    ]
+    return own, bool(starts)
+
+
+def _numbered(parent: Element, name: str) -> Iterator[tuple[int, Element]]:
+    """Yield the children of a name that say which level they are of."""
+    for element in parent:
+        number = attribute(element, "ilvl")
+        if local(element.tag) == name and number.isdigit() and int(number) < LEVELS:
+            yield int(number), element
+
+
+def _start(element: Element | None) -> int:
+    start = attribute(element, "val")
+    return int(start) if start.isdigit() and len(start) < 6 else 1

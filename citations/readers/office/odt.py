@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from citations.errors import DocumentEncrypted
 from citations.readers import omissions
+from citations.readers.markup.item_numbers import written
 from citations.readers.markup.walker import Piece, pieces_of
 from citations.readers.office.archive import (
     Package,
@@ -23,7 +24,6 @@ from citations.readers.office.archive import (
     resolve,
 )
 from citations.readers.office.blocks import Blocks
-from citations.readers.office.numbering import written
 
 _PROPERTIES: Final = {  # the last one that is there tells a fact
     "title": "title",
@@ -176,8 +176,8 @@ class _Document:
             self._blocks.add_below(inner, level - 1)
             return
         self._is_new_item = False
-        is_numbered = (self._lists[-1], level) in self._styles.numbers
-        self._blocks.add_item(inner, level - 1, self._items[-1] if is_numbered else 0)
+        format = self._styles.numbers.get((self._lists[-1], level), "")
+        self._blocks.add_item(inner, level - 1, self._items[-1] if format else 0, format)
 
     def _add_list(self, element: Element) -> None:
         above = self._lists[-1] if self._lists else ""

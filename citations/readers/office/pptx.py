@@ -169,8 +169,11 @@ class _Slide:
             return ""
         chosen = packaging.chosen(element) if name == "AlternateContent" else element
         inner = "".join(map(self._text_of, parts(chosen)))
-        is_struck = attribute(child(element, "rPr"), "strike", "noStrike") != "noStrike"
-        return f"<s>{inner}</s>" if is_struck else inner
+        properties = child(element, "rPr")
+        tag = _raised(attribute(properties, "baseline"))
+        if attribute(properties, "strike", "noStrike") != "noStrike":
+            tag = "s"
+        return f"<{tag}>{inner}</{tag}>" if tag and inner.strip() else inner
 
 
 _SHAPES: Final[dict[str, Callable[[_Slide, Element], None]]] = {
@@ -190,6 +193,13 @@ def _placeholder(shape: Element) -> str | None:
             placeholder = child(about, "nvPr", "ph")
             return attribute(placeholder, "type") if placeholder is not None else None
     return None
+
+
+def _raised(baseline: str) -> str:
+    """Return the tag of text that stands above or below its line, by so much of its size."""
+    if not baseline.strip("-%0"):
+        return ""
+    return "sub" if baseline.startswith("-") else "sup"
 
 
 def _paragraphs(shape: Element) -> Iterator[Element]:

@@ -38,6 +38,7 @@ from citations.readers.pdf.layout import TextLine, lay_out
 from citations.readers.pdf.notes import add_notes
 from citations.readers.pdf.ocr_page import OcrLookup
 from citations.readers.pdf.paragraphs import Prose, compose
+from citations.readers.pdf.raised_figures import with_raised_figures
 from citations.readers.pdf.runs import Glyphs
 from citations.readers.pdf.sections import Headings, one_line
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
@@ -260,9 +261,10 @@ def _laid_out(identity: Identity, number: int) -> _LaidOut:
     glyphs = ocr.glyphs(glyphs.width, glyphs.height) if ocr and is_ocr else clean(glyphs)
     if head["notes"]:
         glyphs = add_notes(glyphs, head["notes"])
+    lines = lay_out(glyphs)
     return _LaidOut(
-        glyphs=glyphs,
-        lines=lay_out(glyphs),
+        glyphs=with_raised_figures(glyphs, lines),
+        lines=lines,
         label=one_line(head["label"]),
         page_count=head["page_count"],
         is_drawn_on=head["is_drawn_on"],

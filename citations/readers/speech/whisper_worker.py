@@ -8,18 +8,24 @@ channel), the folder of a ``model``, ``threads``, and a ``language`` or "". The 
 
 import json
 import os
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy
 from faster_whisper import WhisperModel
 
 from citations.readers import child_loop
 
+Samples: TypeAlias = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+
+RATE: Final = 16_000  # samples a second
 MEMORY: Final = 16 * 1024**3  # bytes of address space; the base model uses half of one
 IDLE: Final = 120  # seconds: the model takes some hundred megabytes
 BEAMS: Final = 5
 NICENESS: Final = 10  # whoever waits for an answer goes before
 SCALE: Final = 32_768
+FRAME: Final = 160  # samples, 10 ms, by which loudness is told
+QUIET: Final = 0.1  # of the loudest moment of a word: what is below is silence
+PAUSE: Final = 20  # frames of silence; words have none
 
 
 def main() -> None:
@@ -41,7 +47,8 @@ def main() -> None:
 
 
 def _hear(model: WhisperModel, path: str, language: str) -> child_loop.Answer:
-    samples = numpy.fromfile(path, numpy.int16).astype(numpy.float32) / SCALE
+    samples: Samples = numpy.fromfile(path, numpy.int16).astype(numpy.float32)
+    samples /= SCALE
     if not samples.any():
         return {"language": language}, [b"[]"]
     is_known = language in model.supported_languages
@@ -58,7 +65,7 @@ def _hear(model: WhisperModel, path: str, language: str) -> child_loop.Answer:
             "text": segment.text,
             "words": [
                 (
-                    round(1000 * float(word.start)),
+                    _begin(samples, float(word.start), float(word.end)),
                     round(1000 * float(word.end)),
                     word.word,
                     round(float(word.probability), 3),
@@ -69,6 +76,21 @@ def _hear(model: WhisperModel, path: str, language: str) -> child_loop.Answer:
         for segment in segments
     ]
     return {"language": about.language}, [json.dumps(rows).encode()]
+
+
+def _begin(samples: Samples, start: float, end: float) -> int:
+    """Return the ms at which a word begins that Whisper hears between two times (seconds): it
+    counts the silence before a word as part of it, and sometimes the end of the word before that.
+    """
+    first, last = int(start * RATE) // FRAME, int(end * RATE) // FRAME
+    frames = samples[first * FRAME : last * FRAME].reshape(-1, FRAME)
+    loudness = numpy.sqrt((frames**2).mean(axis=1))
+    loud = numpy.flatnonzero(loudness > QUIET * loudness.max(initial=0.0))
+    if not len(loud):
+        return round(1000 * start)
+    after_pauses = loud[1:][numpy.diff(loud) > PAUSE]
+    begins = after_pauses[-1] if len(after_pauses) else loud[0]
+    return int(first + begins) * FRAME * 1000 // RATE
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ def corrected(scope: Scope, text: str) -> str:
         ("the Comitee", "the committee"),
         ("libary", "library"),
         ("bitconi transacton", "bitcoin transaction"),
+        ("thelibrary keepbooks", "the library keep books"),
         ('"gradeint descent" -foo', '"gradient descent" -foo'),
     ],
 )

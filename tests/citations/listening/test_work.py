@@ -5,6 +5,7 @@ found, and long work gives way.
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from citations.listening import recognition
 from citations.models import Source
 from tests.makers import done
 from tests.speech.speaker import TEXT, encode, require_whisper, speak
-from transcripts.adding import listening
+from tests.youtube_standin import YouTubeStandIn
+from transcripts.adding import acquisition, listening
 from transcripts.core import locks
 from transcripts.core.locks import Lock
 from transcripts.models import Collection, Job, Transcript
@@ -53,14 +55,40 @@ def test_a_recording_of_several_parts_is_heard_and_found_by_its_words(
 
 
 @pytest.mark.usefixtures("model")
+@pytest.mark.youtube
+def test_a_video_without_captions_is_heard_from_its_sound(
+    collection: Collection, tmp_path: Path, youtube: YouTubeStandIn
+) -> None:
+    sound = encode(speak(TEXT, tmp_path / "a.wav"), form="mp4")
+    youtube.add_video("silent-vide", title="A talk", tracks=(), sound=sound, seconds=12)
+    job = acquisition.request(collection, "silent-vide")
+    assert "takes about 1 min" in done(job).hint
+    acquisition.retry(job, listens=True)
+    for _step in ("captions", "sound", "speech"):
+        done(job)
+    assert (job.state, str(job.video)) == (Job.State.DONE, "A talk"), job.error
+    text = " ".join(cue[2] for cue in Transcript.objects.get(video=job.video).cues).lower()
+    assert "second shelf" in text
+
+
+@pytest.mark.usefixtures("model")
 def test_only_one_recording_is_listened_to_at_a_time(collection: Collection) -> None:
     job = listening.request(collection, BytesIO(b"ID3" + bytes(200)), name="talk.mp3")
+    begun, ended = Event(), Event()
+
+    def listen_elsewhere() -> None:
+        with locks.hold(Lock.LISTENING):
+            begun.set()
+            ended.wait(60)
+        connection.close()
+
     with ThreadPoolExecutor() as other_worker:
-        assert other_worker.submit(locks.keep, Lock.LISTENING).result()
+        other_worker.submit(listen_elsewhere)
+        assert begun.wait(60)
         waiting = done(job)
-        assert (waiting.state, waiting.attempts) == (Job.State.QUEUED, 0)
-        assert waiting.waits_until
-        other_worker.submit(lambda: connection.close()).result()
+        ended.set()
+    assert (waiting.state, waiting.attempts) == (Job.State.QUEUED, 0)
+    assert waiting.waits_until
 
 
 def test_without_an_engine_or_its_model_the_job_says_how_to_get_them(

@@ -283,10 +283,9 @@ def test_a_sentence_stands_in_the_chapter_in_which_it_begins(
     make_source(video)
     lines = written(scope, owner)["sources/A talk.md"].splitlines()
     headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
-    assert [lines[number].rpartition(" ")[2] for number in headings] == ["One", "Two"]
-    assert [lines[number + 2].partition(") ")[2] for number in headings] == [
-        "It begins here and goes on until it ends.",
-        "Then comes another.",
+    assert [(lines[number], lines[number + 2]) for number in headings] == [
+        ("## 0:00 One", "0:00 It begins here and goes on until it ends."),
+        ("## 0:08 Two", "0:10 Then comes another."),
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from citations.errors import ModelError
 from citations.providers import registry
 from citations.providers.word_vectors import HashedWordVectors, WordPieceVectors
 from citations.text.breakpoints import distances
@@ -39,3 +40,15 @@ def test_no_vectors_are_made_where_sources_are_split_at_sentences(settings: Any)
     assert isinstance(registry.word_vectors(), HashedWordVectors)
     settings.CHUNKING = "sentences"
     assert registry.word_vectors() is None
+
+
+@pytest.mark.usefixtures("fake_models", "fresh_registry")
+def test_vectors_that_cannot_be_read_are_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> HashedWordVectors:
+        raise ModelError("The weights are damaged.")
+
+    monkeypatch.setattr(registry, "HashedWordVectors", broken)
+    assert registry.word_vectors() is None
+    assert "whatever their subject: The weights are damaged." in caplog.text

@@ -59,6 +59,14 @@ THOUGHT = "The user asks about kettles. Passage 2 says: tea is green [2].\nOne s
         "<réflexion>{}</réflexion>\n{}",
         '<details type="reasoning" done="true"><summary>Thought</summary>{}</details>{}',
         "<think><analysis>{}</analysis>Well.</think>{}",
+        "(thinking: {} (Or two.)) {}",
+        "*Thinking: {}*\n\n{}",
+        "[Reasoning: {}]\n{}",
+        "{{thinking}}{}{{/thinking}}{}",
+        "> Thinking:\n> tea is green [2].\n\n{1}",
+        '```json\n{{"reasoning": "tea is green [2]",\n "final_answer": "{1}"}}\n```',
+        '{{"thought": ["tea is green"], "context": "{1}", "sure": 0.9}}',
+        '{{"thought": "tea is green"}}\n{1}',
     ],
 )
 def test_a_thought_is_no_answer_in_any_notation(notation: str) -> None:
@@ -81,6 +89,7 @@ def test_an_empty_thought_takes_nothing_with_it() -> None:
 def test_thoughts_without_an_end_leave_nothing() -> None:
     assert without_thoughts(f"<think>\n{THOUGHT}\n{ANSWER}").strip() == ""
     assert without_thoughts(f"{ANSWER}\n<think>{THOUGHT}").strip() == ANSWER
+    assert without_thoughts(f"(thinking: {THOUGHT}") == ""
 
 
 @pytest.mark.parametrize(
@@ -93,6 +102,8 @@ def test_thoughts_without_an_end_leave_nothing() -> None:
         "Reasoning\nis what the talk is about [1].",
         "Analysis shows it [1]. See [2] and a < b, c > d.",
         "<em>Tea</em> is green.",
+        "(Thinking fast is hard.) The book says so [1].",
+        '{"answer": "Tea is green.", "quotes": ["green"]}',
     ],
 )
 def test_an_answer_that_speaks_of_such_words_is_whole(text: str) -> None:
@@ -138,7 +149,8 @@ def test_sentences_about_the_task_are_told_from_those_about_its_subject() -> Non
 
 @pytest.mark.parametrize(
     "bad",
-    ["<think>", "</think>", "<", "<a>", "<think ", "[", "```think\n", "Thought:\n", "\n", "<!--"],
+    ["<think>", "</think>", "<", "<a>", "<think ", "[", "```think\n", "Thought:\n", "\n", "<!--"]
+    + ["(thought:", '{"thought":', "> ", "```\n"],
 )
 def test_the_worst_answers_are_read_in_linear_time(bad: str) -> None:
     started = process_time()

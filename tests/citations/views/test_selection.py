@@ -8,10 +8,18 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
-from citations.models import LectureSession
+from citations.models import Chunk, Guide, LectureSession
 from citations.views import undo
 from tests.html import assert_shows, text_of
-from tests.makers import make_cues, make_document, make_source, make_video
+from tests.makers import (
+    make_cues,
+    make_document,
+    make_paper,
+    make_source,
+    make_video,
+    replace_chunks,
+)
+from transcripts.core import clock
 from transcripts.library import collections
 from transcripts.models import Collection, Role, Video
 
@@ -202,6 +210,33 @@ def test_a_thousand_items_are_renamed_at_once(page: Client) -> None:
     titles = {f"title-{reference}": "Moss" for reference in chosen}
     response = page.post("/library/rename/", {"item": chosen, **titles})
     assert "None of these is there any more." in text_of(response)
+
+
+def test_titles_are_proposed_from_file_heading_and_guide_and_taken_over_before_they_are_saved(
+    page: Client, collection: Collection, talk: Video
+) -> None:
+    book = make_paper(collection, ["x"], title="scan 7", name="moss_and_ice.txt")
+    replace_chunks(book, ["x"])
+    Chunk.objects.filter(source=book).update(heading="On mosses")
+    items = {"terms": [{"label": "peat bogs"}]}
+    Guide.objects.create(
+        source=book, digest=book.digest, version=1, made_at=clock.now(), items=items
+    )
+    chosen = [f"video-{talk.pk}", f"document-{book.pk}"]
+    shown = page.post(CHANGE, {"item": chosen, "action": "rename"})
+    proposed = LexborHTMLParser(text_of(shown)).css(".rename-proposals button")
+    titles = [button.text().replace("Take:", "").strip() for button in proposed]
+    assert titles[-3:] == ["moss and ice", "On mosses", "Peat bogs"]
+
+    written = {"item": chosen, f"title-{chosen[0]}": "Mosses, written"}
+    shown = page.post("/library/rename/", {**written, "take": f"{chosen[1]} 1"})
+    assert_shows(shown, 'value="On mosses"', 'value="Mosses, written"')
+    assert 'value="moss and ice"' in text_of(
+        page.post("/library/rename/", {**written, "take": "all"})
+    )
+    assert page.post("/library/rename/", {**written, "take": "document-1 x"}).status_code == 200
+    book.refresh_from_db()
+    assert book.title == "scan 7"  # nothing is saved before Save
 
 
 def test_what_is_not_there_any_more_is_told_and_the_rest_is_done(

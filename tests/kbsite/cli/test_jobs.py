@@ -76,7 +76,8 @@ def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
 
 
 def test_a_failed_job_can_be_done_again(kb: Kb, failed: Job) -> None:
-    assert kb("jobs", "retry", failed.pk, "--json").json["jobs"][0]["state"] == "queued"
+    assert kb("jobs", "retry", failed.pk, "--listen", "--json").json["jobs"][0]["state"] == "queued"
+    assert Job.objects.get(pk=failed.pk).listens == Job.Listens.MISSING
     kb("jobs", "retry", failed.pk, code=5)
 
 

@@ -200,21 +200,3 @@ def test_rows_without_times_are_counted_and_told() -> None:
     captions = parse(json.dumps(content).encode())
     assert len(captions.cues) == 2
     assert "“lost”" in captions.warnings[0].message
-
-
-def test_words_of_ctm_are_joined_to_what_was_said() -> None:
-    ctm = (
-        ";; by a recogniser\ntalk 1 1.00 0.20 good 0.99\ntalk 1 1.30 0.30 morning 0.98 lex\n"
-        "talk 1 4.00 0.30 tea\nnot a word\n"
-    )
-    captions = parse(ctm.encode(), name="talk.ctm")
-    assert captions.format == "ctm"
-    assert [(cue.start, cue.text) for cue in captions.cues] == [
-        (1000, "good morning"),
-        (4000, "tea"),
-    ]
-    assert [warning.code for warning in captions.warnings] == ["untimed_text"]
-
-
-def test_prose_with_numbers_is_no_ctm() -> None:
-    assert parse(b"Version b 1.0 2.0 differs\nin what it reads.\n", name="a.txt").format == "txt"

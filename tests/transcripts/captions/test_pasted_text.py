@@ -44,6 +44,10 @@ def test_ends_are_kept_where_they_are_written() -> None:
         "Ada Lee: (00:01)\n{}\nBo Ek: (00:09)\n{}\nAda Lee: (00:20)\n{}",
         "Ada Lee [0:01] {}\nBo Ek [0:09] {}\nAda Lee [0:20] {}",
         "[0:01] Ada Lee: {}\n[0:09] Bo Ek: {}\n[0:20] Ada Lee: {}",
+        "0:00:01 Ada Lee\n{}\n\n0:00:09 Bo Ek\n{}\n\n0:00:20 Ada Lee\n{}",
+        "0:01 Ada Lee:\n{}\n0:09 Bo Ek:\n{}\n0:20 Ada Lee:\n{}",
+        "Ada Lee\n0 minutes 1 second\n{}\nBo Ek\n0 Minuten 9 Sekunden\n{}\n"
+        "Ada Lee\n0 minutes 20 secondes\n{}",
         "Ada Lee\n0:01\n{}\n\nBo Ek\n0:09\n{}\n\nAda Lee\n0:20\n{}",
         "0:01\nAda Lee\n{}\n\n0:09\nBo Ek\n{}\n\n0:20\nAda Lee\n{}",
         "0:0:1.0 --> 0:0:8.0\nAda Lee\n{}\n0:0:9.0 --> 0:0:12.0\nBo Ek\n{}\n"
@@ -70,6 +74,39 @@ def test_lyrics_with_several_times_are_sung_again() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("{} [0:04]\n{} [0:09]\n{} [0:15]", [(0, 4000), (4000, 9000), (9000, 15_000)]),
+        ("{} (0:00)\n{} (0:04)\n{} (0:09)", [(0, 4000), (4000, 9000), (9000, 19_000)]),
+        ("{} #00:00:04-5#\n\n{} #00:00:09-0#", [(0, 4500), (4500, 9000)]),
+        ("#00:04-5# {} #00:07-0#\n#00:09-0# {} #00:12-0#", [(4500, 7000), (9000, 12_000)]),
+        (
+            "00:00:03:00 - 00:00:08:12\n{}\n00:00:09:05 - 00:00:14:00\n{}",
+            [(3000, 8480), (9200, 14_000)],
+        ),
+    ],
+)
+def test_lines_may_end_with_their_times_and_times_with_frames(
+    text: str, times: list[tuple[int, int]]
+) -> None:
+    cues = parse_text(text.format(*SAID)).cues
+    assert [(cue.start, cue.end) for cue in cues] == times
+    assert " ".join(cue.text for cue in cues).startswith(" ".join(SAID[:2]))
+
+
+def test_times_that_end_in_frames_are_a_guess_that_is_told() -> None:
+    captions = parse_text("00:00:03:00 - 00:00:08:12\nYes.\n00:00:09:05 - 00:00:14:00\nNo.")
+    assert [warning.code for warning in captions.warnings] == ["unsure_frame_rate"]
+
+
+def test_the_hour_of_a_meeting_is_no_time_in_its_recording() -> None:
+    head = "Meeting\nMay 4, 2026, 9:00AM\n\n"
+    panel = parse_text(head + "Ada Lee   0:03\nYes.\n\nBo Ek   0:09\nNo.\n\nAda Lee   0:15\nWhy?")
+    assert [cue.start for cue in panel.cues] == [3000, 9000, 15_000]
+    assert "left out: 2" in panel.warnings[0].message
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Lunch 12:00\nTalk 13:30\nEnd 15:00",
@@ -77,6 +114,8 @@ def test_lyrics_with_several_times_are_sung_again() -> None:
         "[1] A paper.\n[2] Another paper.\n[3] A third.",
         "2:1 odds are good.\n3:2 odds are better.",
         "1.0 - 2.0 changes\n2.0 - 3.0 more changes",
+        "A long verse that takes its time to be read (3:16)\nand one that is nearly as long (3:17)",
+        "Bread\n1 cup, 2 spoons\nmix\n2 cups, 3 spoons\nbake",
     ],
 )
 def test_agendas_prose_and_references_are_no_captions(text: str) -> None:

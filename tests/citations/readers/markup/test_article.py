@@ -241,6 +241,18 @@ def test_readings_beside_letters_and_what_is_not_displayed_are_left_out() -> Non
     assert [text for _, text, _ in pieces_of([html], Counter())] == ["漢字 are letters."]
 
 
+def test_items_are_counted_as_they_are_shown() -> None:
+    html = "<ol type='a' start='2'><li>ash<ol type='I'><li>old</ol><li>oak</ol>"
+    [(_, text, kept)] = pieces_of([html], Counter())
+    assert text == "b. ash\n  I. old\nc. oak"
+    assert '<ol start="2" type="a">' in kept
+
+
+def test_the_file_name_of_a_picture_does_not_describe_it() -> None:
+    html = "<p>Nets <img alt='images/net-1.png'> dry <img alt='in the sun'>.</p>"
+    assert [text for _, text, _ in pieces_of([html], Counter())] == ["Nets dry in the sun ."]
+
+
 def test_what_a_page_hides_or_strikes_out_is_told(tmp_path: Path) -> None:
     page = (
         f"<p>{SPRING} It costs <del>nine</del> <s>eight</s> seven <ins>euros</ins>.</p>"

@@ -28,7 +28,13 @@ NUMBERING = f"""<w:numbering {WORD}>
 <w:lvl w:ilvl="2"><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl>
 </w:abstractNum>
 <w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>
+<w:abstractNum w:abstractNumId="3">
+<w:lvl w:ilvl="0"><w:numFmt w:val="none"/><w:lvlText w:val="%1"/></w:lvl>
+</w:abstractNum>
 <w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num>
+<w:num w:numId="3"><w:abstractNumId w:val="3"/></w:num>
+<w:num w:numId="4"><w:abstractNumId w:val="1"/>
+<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
 </w:numbering>"""
 BOX = "<w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent>"
 
@@ -101,6 +107,24 @@ def test_headings_and_items_have_the_numbers_that_word_counts(tmp_path: Path) ->
     items = "• apples\n  3. red\n  4. green\n    • (i) small\n• pears"
     assert text_of(opened).endswith(items)
     assert "<ul><li>" in next(iter(opened.pages)).html
+
+
+def test_a_list_may_have_a_start_of_its_own_or_no_numbers(tmp_path: Path) -> None:
+    body = (
+        in_list("Bare", 0, of=3, style="berschrift1"),
+        in_list("seven", 0, of=4),
+        in_list("eight", 0, of=4),
+    )
+    parts = {"word/styles.xml": STYLES, "word/numbering.xml": NUMBERING}
+    text = text_of(read(docx("".join(body), parts=parts), tmp_path))
+    assert text == "Bare\n\n7. seven\n8. eight"
+
+
+def test_a_large_initial_belongs_to_its_word(tmp_path: Path) -> None:
+    initial = "<w:p><w:pPr><w:framePr w:dropCap='drop' w:lines='3'/></w:pPr>" + run("O") + "</w:p>"
+    assert text_of(read(docx(initial + paragraph("nce upon a time.")), tmp_path)) == (
+        "Once upon a time."
+    )
 
 
 def test_insertions_are_read_and_deletions_are_not(tmp_path: Path) -> None:

@@ -53,6 +53,12 @@ def test_lists_have_numbers_or_bullets_and_go_on_where_they_say_so(tmp_path: Pat
     )
 
 
+def test_items_are_counted_in_letters_where_the_style_says_so(tmp_path: Path) -> None:
+    text = f'<text:list text:style-name="N">{item("ash")}{item("oak")}</text:list>'
+    letters = LISTS.replace('style:num-format="1"', 'style:num-format="a"')
+    assert text_of(read(odt(text, automatic=letters), tmp_path)) == "a. ash\nb. oak"
+
+
 def test_words_notes_and_changes_are_read_as_they_are_shown(tmp_path: Path) -> None:
     bold = (
         '<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>'

@@ -127,3 +127,13 @@ def test_words_that_are_struck_out_are_told_and_not_read(tmp_path: Path) -> None
     opened = read(pptx([slide(price)]), tmp_path)
     assert [page.text for page in opened.pages] == ["It costs seven"]
     assert opened.facts.note == "Texts that are struck out and not read: 1."
+
+
+def test_raised_and_lowered_figures_are_told_from_the_line(tmp_path: Path) -> None:
+    figures = shape("H2O").replace(
+        "<a:t>H2O</a:t></a:r>",
+        "<a:t>H</a:t></a:r><a:r><a:rPr baseline='-25000'/><a:t>2</a:t></a:r><a:r>"
+        "<a:rPr baseline='0'/><a:t>O in 10</a:t></a:r>"
+        "<a:r><a:rPr baseline='30%'/><a:t>3</a:t></a:r>",
+    )
+    assert [page.text for page in read(pptx([slide(figures)]), tmp_path).pages] == ["H₂O in 10³"]
