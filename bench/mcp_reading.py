@@ -23,7 +23,8 @@ boot()
 from harness.judged import ingest
 from harness.report import table, wrapped
 from harness.sets import SPEECH
-from mcp_types import CallToolResult, TextContent
+from mcp import Client
+from mcp_types import TextContent
 
 from citations.ingest import discovery
 from citations.models import Source
@@ -88,14 +89,14 @@ MOMENTS: Final = tuple(kind[0] for kind in (FACTS, MEANINGS, EXPLANATIONS, PARTS
 class Reader:
     """Calls tools and counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: Client) -> None:
+        self.client = client
         self.calls = self.tokens = 0
         self.is_quoted = False
 
     async def call(self, tool: str, **arguments: object) -> str:
         """Return the text of an answer."""
-        result = await SERVER.call_tool(tool, dict(arguments))
-        assert isinstance(result, CallToolResult)
+        result = await self.client.call_tool(tool, dict(arguments))
         assert not result.is_error, result.content
         (content,) = result.content
         assert isinstance(content, TextContent)
@@ -200,9 +201,14 @@ def fill() -> tuple[int, int]:
 
 async def measure() -> str:
     LOCAL_CALLER.set(await in_thread(lambda: SignedInCaller(user=owner(), scope=everything())))
+    async with Client(SERVER) as client:
+        return await measure_with(client)
+
+
+async def measure_with(client: Client) -> str:
     rows: list[tuple[object, ...]] = []
     for name, (way, questions) in WAYS.items():
-        readers = [Reader() for _ in questions]
+        readers = [Reader(client) for _ in questions]
         pairs = zip(readers, questions, strict=True)
         right = [await way(reader, question) for reader, question in pairs]
         spent = [reader.tokens for reader in readers]
@@ -216,7 +222,7 @@ async def measure() -> str:
                 max(spent),
             )
         )
-    whole, more = Reader(), ""
+    whole, more = Reader(client), ""
     while not whole.calls or more:
         arguments = {"videoId": VIDEO, "includeFullTranscript": True, "cursor": more}
         text = await whole.call("get_transcript", **arguments)

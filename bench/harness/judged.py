@@ -51,12 +51,6 @@ DOCUMENTS: Final = {
     "scifact": ("shared/scifact/corpus.jsonl", "dev/ir/scifact_train"),
     "cacm": ("dev/ir/cacm/corpus.jsonl", "dev/ir/cacm"),
 }
-SOME_TALKS: Final = {  # each n-th of those sets is enough to learn from: embedding takes long
-    "ocw6012_titles": 2,
-    "nyudl_headings": 2,
-    "bitcoin_headings": 3,
-    "qmsum": 4,
-}
 WINDOWS: Final = {"hf_windows": "hfcourse", "nyu_windows": "nyudl"}
 TERMS: Final = {  # of textbooks: each set is a library of short documents
     "terms_astronomy": "astronomy",
@@ -107,7 +101,6 @@ def fill(name: str, *, most: int, others: int | None = None) -> JudgedSet:
         questions = _short_documents(collection, pages)
     else:
         files = paths(TRANSCRIPTS.get(name, name))
-        files = files if others is None else files[:: SOME_TALKS.get(name, 1)]
         add_transcripts(collection, files)
         videos = {path.stem for path in files}
         questions = [each for each in gold(name) if videos & {at.source for at in each.answers}]

@@ -72,14 +72,17 @@ class Proof:
     def number(self, match: QuoteMatch) -> int:
         """Return the number of a match as a citation; 0 if its source is gone."""
         with self._timed():
-            key = match.source.pk, match.span
-            source = self._source(match.source.pk)
-            if key not in self._numbers and source:
-                self.quotes.append(_quote(source, match.span, number=len(self.quotes) + 1))
-                self._numbers[key] = len(self.quotes)
-            number = self._numbers.get(key, 0)
+            number = self.cite(match.source, match.span)
             self.checks[match.check] = replace(self.checks[match.check], number=number)
             return number
+
+    def cite(self, row: Source, span: Span) -> int:
+        """Return the number of a place as a citation; 0 if its source is gone."""
+        key, source = (row.pk, span), self._source(row.pk)
+        if key not in self._numbers and source:
+            self.quotes.append(_quote(source, span, number=len(self.quotes) + 1))
+            self._numbers[key] = len(self.quotes)
+        return self._numbers.get(key, 0)
 
     def text(self, match: QuoteMatch) -> str:
         """Return the text of a match's source; empty if the source is gone."""

@@ -10,14 +10,12 @@ from django.contrib.auth.models import User
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, Evidence, EvidenceSet, QuestionPart
 from citations.answers.tree_search import ChunkEvidence, TreeQuery, is_within
-from citations.answers.writing import answer_types
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
 from citations.schemas.filters import MAX_LIMIT
 from citations.search import candidates
 from citations.search import pipeline as search_pipeline
-from citations.text.sentences import split
 from citations.vectors import space as vector_space
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS
 from transcripts.core.scope import Scope
@@ -28,7 +26,6 @@ UNQUOTED: Final = (
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _MIN_SUPPORT: Final = 20  # chunks that support nodes of the tree
 _READ: Final = 10  # passages that a cross-encoder reads, where there is one
-_DEFINING: Final = 5  # passages that may define a term, beside those that the question finds
 
 
 def collect(
@@ -94,10 +91,6 @@ def find(
         evidence, stage = tree_search.search(query, chunks)
         return _set(evidence, (*results.stages, stage), notes)
     evidence = [chunk.evidence for chunk in chunks[:limit]]
-    if term := answer_types.term(question):
-        # The term is looked up as it stands: nothing is imagined that a second search asks for.
-        about, _ = search(term, limit=MAX_LIMIT, expand=False, rerank=False)
-        evidence += _defining(question, about.passages, evidence)
     return _set(evidence, results.stages, notes)
 
 
@@ -125,31 +118,6 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
         )
         chunks.append(ChunkEvidence(evidence, ordinal))
     return chunks
-
-
-def _defining(
-    question: str, passages: Sequence[Passage], others: Sequence[Evidence]
-) -> list[Evidence]:
-    """Return the best passages that seem to define what a question asks for.
-
-    A term's own definition shares few words with the question, and a book uses the term often.
-    Scores of a search for other words count as the best here at most.
-    """
-    definition = answer_types.definition_asked(question)
-    best = max((passage.score for passage in others), default=1.0)
-    places = {(passage.source, passage.spans) for passage in others}
-
-    def has_definition(text: str) -> bool:
-        sentences = (text[first:last] for first, last in split(text))
-        return any(answer_types.fitness(definition, sentence) == 1 for sentence in sentences)
-
-    chunks = chunk_evidence([passage for passage in passages if has_definition(passage.text)])
-    new = [
-        replace(chunk.evidence, score=min(best, chunk.evidence.score))
-        for chunk in chunks
-        if (chunk.evidence.source, chunk.evidence.spans) not in places
-    ]
-    return new[:_DEFINING]
 
 
 def _search(scope: Scope, question: str, **options: Any) -> tuple[Results, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import library_notes, writers
+from citations.answers import library_notes, source_facts, writers
 from citations.answers.answer import (
     GROUND,
     AnswerOutcome,
@@ -32,6 +32,7 @@ from citations.answers.understanding import ROUTE, Understanding, understand, un
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, matching, resolve
+from citations.models import Source
 from citations.passages import NEAREST, Stage
 from citations.vectors import language_gap
 from transcripts.core.scope import Scope
@@ -40,6 +41,7 @@ from transcripts.text.queries import read_question
 
 RETRIEVE, WRITE = "retrieve", "write"
 LIMIT: Final = 10  # passages for each part of a question
+MAX_ASKED_ABOUT: Final = 3  # sources whose dates, lengths, ... are asked for
 MAX_PASSAGES: Final = 30  # passages for a question that asks for more
 # Cosine, by the model that confidence is calibrated for, from which on a passage covers a question
 # in other words.
@@ -130,7 +132,7 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
     yield Progress(stage=RETRIEVE)
     unready = library_notes.unready_sources(scope, filter)  # before it is searched
     attempt = yield from _attempt(request, understanding)
-    if understanding.selected and not attempt.is_supported:
+    if understanding.selected and not (attempt.is_supported or understanding.fact):
         attempt = yield from _attempt_everywhere(request, understanding, attempt)
     reply = _reply(request, understanding, attempt, started)
     yield FinalEvent(reply=replace(reply, unready=unready))
@@ -157,7 +159,12 @@ def _attempt(
     rater = SentenceRater(embedder) if embedder else None
     trusted = writers.calibrated(rater)
     draft, stages = Draft(), evidence.stages
-    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, trusted):
+    is_covered = _is_covered(understanding.route.parts, evidence.evidence, trusted)
+    if understanding.fact:
+        sources = _asked_about(request.scope, understanding)
+        draft = yield from source_facts.write(understanding.fact, sources, proof)
+        is_covered = is_covered and bool(sources) and not draft.claims
+    if is_covered or (selected is None and not understanding.fact):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(
@@ -166,7 +173,9 @@ def _attempt(
             evidence=evidence,
             earlier_quotes=request.earlier_quotes,
         )
+        known = draft.remarks
         draft = yield from writers.write(task, proof, understanding.models.llm, rater)
+        draft = replace(draft, remarks=(*known, *draft.remarks))
         checked = proof.milliseconds
         writing = (perf_counter() - started) * 1000 - checked
         stages += (
@@ -188,6 +197,15 @@ def _attempt(
     )
 
 
+def _asked_about(scope: Scope, understanding: Understanding) -> list[Source]:
+    """Return the sources of which a date, a length, ... is asked; none if several may be meant."""
+    filter = understanding.filter
+    rows = matching(scope, filter).filter(chunk_count__gt=0)
+    sources = list(rows.select_related("video", "document", "transcript")[:MAX_ASKED_ABOUT])
+    is_clear = len(sources) == 1 or understanding.selected or filter.sources
+    return sources if is_clear else []
+
+
 def _attempt_everywhere(
     request: AnswerRequest, understanding: Understanding, first: _Attempt
 ) -> Generator[Event, None, _Attempt]:
@@ -200,7 +218,9 @@ def _attempt_everywhere(
     notes = tuple(note for note in first.notes if selected and note != selected.note)
     return replace(
         second,
-        draft=replace(second.draft, tokens=total),
+        draft=replace(
+            second.draft, tokens=total, remarks=(*first.draft.remarks, *second.draft.remarks)
+        ),
         stages=(*first.stages, everywhere.stage, *second.stages),
         notes=(*((selected.miss_note,) if selected else ()), *notes, *second.notes),
     )

@@ -16,7 +16,9 @@ from citations.answers.question.named_sources import (
     find_named_section,
     section_span,
 )
+from citations.answers.question.router import SourceFact, asked_fact
 from citations.answers.question.wording import (
+    MAX_PARTS,
     asks_what_is,
     content_words,
     in_context,
@@ -35,7 +37,6 @@ from citations.passages import SearchMode, Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
 from citations.providers.llm import Llm
-from citations.providers.prompts import Prompt
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.core.sanitize import MAX_QUERY_CHARACTERS, clean
@@ -50,7 +51,7 @@ MAX_TURNS: Final = 20  # of a conversation, that are looked at
 MIN_KEPT: Final = 0.5
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
-FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet
+FAR_LONGER: Final = 5  # times as long as any other “chapter 4” or document: a book
 MIN_TERM_WORDS: Final = 2  # words of a term that is a name by itself, as “the cost” is not
 MAX_JOINT_PASSAGES: Final = 20  # passages that may have a term together with the question before it
 _SHOWN: Final = 120  # characters of a title
@@ -93,14 +94,15 @@ class AnswerModels:
             return router.route(question)
 
         def ask(text: str) -> str:
-            return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
+            prompt = writing_prompts.routing(text, most=MAX_PARTS)
+            return llm.ask(prompt, tries=1).text
 
         return router.route_by_model(question, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
-    """What is looked up, and in which sources."""
+    """What is looked up, and in which sources; ``fact``: what is asked about these themselves."""
 
     full_question: str
     route: Route
@@ -109,6 +111,7 @@ class Understanding:
     models: AnswerModels
     notes: tuple[str, ...]
     stage: Stage
+    fact: SourceFact | None = None
 
 
 def understand(
@@ -145,6 +148,7 @@ def understand(
         models=models,
         notes=tuple(notes),
         stage=Stage(name=ROUTE, milliseconds=milliseconds),
+        fact=asked_fact(looked_up),
     )
 
 
@@ -161,6 +165,7 @@ def understand_everywhere(
         route=route,
         filter=filter,
         selected=None,
+        fact=None,
         stage=Stage(name=ROUTE, milliseconds=milliseconds),
     )
 
@@ -293,7 +298,7 @@ def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]
 
 
 def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    """Return the only document or recording beside others, as “the book” or “the talk” means it."""
+    """Return the only document (or by far the longest) or recording that “the book” may mean."""
     kind = named_sources.definite_kind(question)
     if not kind:
         return None
@@ -302,6 +307,9 @@ def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | 
     candidates = sources.filter(of_kind)
     work = "pk" if kind == "document" else "video"
     works = candidates.order_by().values_list("video", work).distinct()[:2]
+    longest = [*candidates.order_by("-characters")[:2]] if kind == "document" else []
+    if len(longest) > 1 and longest[0].characters >= FAR_LONGER * longest[1].characters:
+        return _selected([(longest[0].pk, longest[0].title)], question)
     if len(works) != 1 or not sources.exclude(pk__in=candidates).exists():
         return None
     return _selected(list(candidates.order_by("pk").values_list("pk", "title")), question)

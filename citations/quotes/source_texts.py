@@ -117,12 +117,20 @@ class SourceText:
     def heading_at(self, position: int) -> str:
         return self.headings[self._block(position)] if self.headings else ""
 
+    @property
+    def speakers(self) -> list[str]:
+        """Who speaks in a recording whose captions name speakers."""
+        return sorted(self._turns().names)
+
     def speaker_of(self, span: Span) -> str:
         """Return who alone says a part of a recording whose captions name speakers, or ""."""
-        if not self.starts or self.starts[0] == _NONE:
-            return ""
-        turns = CACHE.of(("turns", self.digest), lambda: Turns(self.text, self.offsets))
+        turns = self._turns()
         return turns.turn_at(span[0]).name if turns.has_single_speaker(*span) else ""
+
+    def _turns(self) -> Turns:
+        if not self.starts or self.starts[0] == _NONE:
+            return Turns("")
+        return CACHE.of(("turns", self.digest), lambda: Turns(self.text, self.offsets))
 
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)

@@ -90,11 +90,25 @@ def _paragraphs(page: Page) -> Iterator[Block]:
             )
 
 
+def unsure_spans(cues: Sequence[Cue]) -> Iterator[tuple[int, int]]:
+    """Yield the characters [first, last) of the words that were heard with low probability."""
+    offset = 0
+    for cue in cues:
+        for first, word in _placed(cue.text, cue.words, offset):
+            if word.is_unsure:
+                yield first, first + len(word.text)
+        offset += len(cue.text) + 1
+
+
 def _word_starts(text: str, words: Sequence[Word], offset: int) -> Iterator[tuple[int, int]]:
     """Yield the offset in the source's text and the start of each timed word in the cue's text."""
+    return ((first, word.start) for first, word in _placed(text, words, offset))
+
+
+def _placed(text: str, words: Sequence[Word], offset: int) -> Iterator[tuple[int, Word]]:
     position = 0
     for word in words:
         start = text.find(word.text, position, position + len(word.text) + _WORD_DISTANCE)
         if start >= 0 and word.text:
-            yield offset + start, word.start
+            yield offset + start, word
             position = start + len(word.text)

@@ -2,6 +2,7 @@
 chapters of a recording.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,8 +24,8 @@ EARLY: Final = 1_000  # ms: chapters are given in whole seconds, often by hand
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A caption or a sentence; ``quote``, ``matches`` and ``highlights`` are characters of its
-    text, which begins with the name of the ``speaker``, if there is one.
+    """A caption or a sentence; ``quote``, ``matches``, ``highlights`` and ``unsure`` words are
+    characters of its text, which begins with the name of the ``speaker``, if there is one.
     """
 
     start: int  # ms
@@ -32,6 +33,7 @@ class Line:
     quote: tuple[Span, ...] = ()
     matches: tuple[Span, ...] = ()
     highlights: tuple[ColoredSpan, ...] = ()
+    unsure: tuple[Span, ...] = ()
     speaker: str = ""
 
 
@@ -151,7 +153,12 @@ class _Marks:
             quote=tuple(self._within([self.marked] if self.marked else [], first, last)),
             matches=tuple(self._within(self.matches, first, last)),
             highlights=colored_within(self.highlights, first, last),
+            unsure=tuple(self._within(self._unsure(first, last), first, last)),
         )
+
+    def _unsure(self, first: int, last: int) -> Sequence[Span]:
+        unsure = self.text.unsure
+        return unsure[bisect_left(unsure, (first, 0)) : bisect_left(unsure, (last, 0))]
 
     @staticmethod
     def _within(spans: Sequence[Span], first: int, last: int) -> Iterator[Span]:

@@ -1,11 +1,12 @@
 """The transcript that a reader is shown: its time chunks and the words of its sentences."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from citations.providers.languages import empty_words
-from citations.readers.source_blocks import cue_blocks
+from citations.readers.source_blocks import cue_blocks, unsure_spans
 from citations.reading.spoken_text import (
     SentenceMatches,
     Speech,
@@ -36,8 +37,9 @@ class TranscriptChunk:
 
 @dataclass(frozen=True)
 class TranscriptText(SpokenText):
-    """A transcript's text with its time chunks."""
+    """A transcript's text with its time chunks; ``unsure`` are the words of low probability."""
 
+    unsure: Sequence[Span] = ()
     language: str = ""
     chunk_seconds: int = 300
 
@@ -99,4 +101,5 @@ def _read(pk: int, digest: str, language: str, seconds: int) -> TranscriptText:
     transcript = Transcript(pk=pk, digest=digest)
     cues, timed = library.cues_of(transcript), library.timed_cues(transcript)
     words = [word for block in cue_blocks(timed) for word in block.words]
-    return TranscriptText(cues, words, language=language, chunk_seconds=seconds)
+    unsure = tuple(unsure_spans(timed))
+    return TranscriptText(cues, words, unsure, language=language, chunk_seconds=seconds)

@@ -164,6 +164,7 @@ def rendered(page: Page, marks: MarkedText) -> SafeString:
 def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
     """Return the spans by the classes of their marks."""
     spans = {"quoted": [*marks.quote], "looked-for": [*marks.matches]}
+    spans["unsure"] = [*getattr(marks, "unsure", ())]  # of heard recordings alone
     for span in marks.highlights:
         classes = f"highlight highlight-{span.color} highlight-{span.highlight}"
         spans.setdefault(classes, []).append((span.first, span.last))

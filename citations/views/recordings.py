@@ -19,6 +19,7 @@ from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
 from citations.quotes import source_texts
 from citations.quotes.anchoring import SelectedText
+from citations.reading import comparison
 from citations.reading import transcript as reading_transcript
 from citations.reading.page import (
     SpokenParagraph,
@@ -98,6 +99,7 @@ def _recording(
         status = 404 if parameters.language else 200
         return render(request, "citations/recording.html", context, status=status)
     context |= _reading(request, video, transcript, parameters)
+    context |= _compared(transcript, context["transcripts"])
     if context["missed"]:
         # The page is scrolled to its end: a notice is in sight there, too.
         places = {"time": clock(context["missed"]), "end": clock(context["duration"])}
@@ -112,6 +114,17 @@ def _recording(
         send_for_abstracts(context["source"])
     status = 422 if "error" in more else 200
     return render(request, "citations/recording.html", context, status=status)
+
+
+def _compared(transcript: Transcript, transcripts: Sequence[Transcript]) -> dict[str, Any]:
+    """Compare heard captions with others of the language, and those with heard ones."""
+    for other in transcripts:
+        if other.language == transcript.language and bool(other.made_by) != bool(
+            transcript.made_by
+        ):
+            texts = library.cues_of(transcript), library.cues_of(other)
+            return {"compared": comparison.compare(*texts), "compared_with": other}
+    return {}
 
 
 @require_safe

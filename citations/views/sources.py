@@ -29,6 +29,7 @@ from citations.views import pages
 from transcripts.core.installation import install_command
 from transcripts.core.lists import row_of
 from transcripts.core.views.requests import PageRequest, fragment, number_of, redirect_with_message
+from transcripts.models import Transcript
 
 PAGE_SIZE: Final = 50
 
@@ -185,6 +186,10 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
         "link": link,
         "permanent": request.build_absolute_uri(citation.permalink),
         "clip": clip,
+        "heard": Transcript.objects.light()
+        .filter(source=citation.source_id)
+        .exclude(made_by="")
+        .first(),
         "may_share": citation.source.collection_id in request.access.writable,
         "view": view,
     }

@@ -18,6 +18,7 @@ from citations import conf
 from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
 from citations.library import sources
+from citations.listening import recognition
 from citations.models import Source
 from citations.providers import registry
 from citations.providers.reranking import Reranker
@@ -283,6 +284,15 @@ def _port() -> Result:
     return True, f"{settings.PORT} is free", ""
 
 
+def _speech() -> Result:
+    try:
+        name = recognition.recognizer().name
+    except KnowledgeBaseError as error:
+        return None, f"off: {error.message}", error.hint
+    minute = round(60 * recognition.PACE)
+    return True, f"{name}; the base model takes about {minute} s for a minute on two cores", ""
+
+
 _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "pgvector": _pgvector,
     "Embedding model": _embedding_model,
@@ -293,6 +303,7 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "Cross-encoder of lectures": lambda: _reranker(
         "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by the judge"
     ),
+    "Speech recognition": _speech,
     "Sources": _sources,
     "Words": _words,
     "Chunks": _chunks,

@@ -361,7 +361,8 @@ def _precise(name: WrittenName, counts: Counter[str]) -> Iterator[QueryWord]:
     base = max(_long(name, counts), key=len, default="")
     precise = [name.signed, name.capitals]
     if name.joined and any(len(word) == 1 for word in name.words):
-        yield QueryWord(name.joined, 1, ((name.joined, 1.0), (OTHER + name.joined, 1.0)), base)
+        # Of its own weight: what tells “k-means” from means
+        yield QueryWord(name.joined, 1, ((name.joined, 1.0), (OTHER + name.joined, 1.0)), "")
     elif name.is_single and not name.signed and len(name.words[0]) == 1:
         precise.append(name.words[0])
     yield from (QueryWord(form, 1, ((form, 1.0),), base) for form in precise if form)

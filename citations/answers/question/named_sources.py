@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
 
-from citations.answers.question.router import asks_for_the_whole
+from citations.answers.question.router import asked_fact, asks_for_the_whole
 from citations.answers.question.wording import LISTS, any_of, content_words, without
 from transcripts.text.tokenizer import tokenize
 
@@ -36,7 +36,7 @@ _KIND: Final = any_of("kinds")
 _THE: Final = any_of("articles")
 _IN: Final = rf"(?P<place>(?<!\w){any_of('places')}\s+)?"
 _CALLED: Final = rf"(?:{any_of('called')}\s+)?"
-_FOLLOWING: Final = rf"(?:{any_of('sayings', 'verbs', 'question_words')}|about)(?!\w)"
+_FOLLOWING: Final = rf"(?:{any_of('sayings', 'verbs', 'question_words', 'made')}|about)(?!\w)"
 _END: Final = rf"""(?=["”»’]?\s*(?:$|[,;:?.!)]|\s{_FOLLOWING}))"""
 _QUOTED: Final = re.compile(
     rf"""{_IN}(?:(?P<the>(?<!\w){_THE})\s+)?(?:(?P<kind>(?<!\w){_KIND})\s+{_CALLED})?
@@ -59,6 +59,10 @@ _NUMBERED: Final = re.compile(
     rf"(?!\w|\s+(?:of|from|in)\b){_END}",
     re.IGNORECASE,
 )
+_NTH: Final = re.compile(
+    rf"{_IN}(?<!\w)(?P<the>{_THE})\s+(?P<nth>{any_of('ordinals')})\s+(?P<kind>{_KIND})(?!\w)",
+    re.IGNORECASE,
+)
 _PART: Final = (
     rf"{_IN}(?:(?P<the>{_THE})\s+)?(?<!\w)(?P<title>{any_of('numbered_parts')}\s+\d{{1,3}}"
 )
@@ -67,7 +71,7 @@ _WHOLE_PART: Final = re.compile(rf"{_PART})(?!\w)", re.IGNORECASE)
 _WORK: Final = re.compile(
     rf"{_IN}(?<!\w)(?P<the>{_THE})\s+(?P<title>(?P<kind>{any_of('works')}))(?!\w)", re.IGNORECASE
 )
-_WORDS: Final = (_NUMBERED, _NAMED_PART, _WHOLE_PART, _WORK)  # name by words within a title
+_WORDS: Final = (_NUMBERED, _NTH, _NAMED_PART, _WHOLE_PART, _WORK)  # name by words within a title
 _PLACED: Final = re.compile(
     rf"(?<!\w)(?P<place>{any_of('places')})\s+(?:the\s+)?(?P<rest>\w.*)", re.IGNORECASE | re.DOTALL
 )
@@ -78,6 +82,7 @@ _ONLY: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _KIND_WORD: Final = re.compile(_KIND, re.IGNORECASE)
+_ORDINALS: Final = LISTS["en"]["ordinals"]
 _UNSPECIFIC: Final = frozenset(LISTS["en"]["unspecific"])
 
 
@@ -117,10 +122,13 @@ def find_named_sources(question: str, titles: Sequence[tuple[int, str]]) -> Name
     stays as it is.
     """
     for mention in _mentions(question):
+        rest = _without(question, mention, mention.end)
+        is_of_source = asks_for_the_whole(rest) or asked_fact(rest) is not None
+        fewest = 1 if is_of_source and rest != question else _MIN_CONTENT_WORDS
         matches = [
             (match, key, title.casefold())
             for key, title in titles
-            if (match := _match(mention, title[:MAX_TITLE].strip()))
+            if (match := _match(mention, title[:MAX_TITLE].strip(), fewest))
         ]
         best = max((match[:2] for match, _, _ in matches), default=None)
         chosen = [(match, key, title) for match, key, title in matches if match[:2] == best]
@@ -170,6 +178,8 @@ def _mention(match: re.Match[str]) -> _Mention | None:
     if quoted and not (groups["kind"] or groups["place"] or groups["says"]):
         return None
     title, rest = quoted or groups["title"].strip(), groups["rest"]
+    if groups["nth"]:  # “the second lecture” is “lecture 2”
+        title = f"{groups['kind']} {_ORDINALS.index(groups['nth'].casefold()) + 1}"
     return _Mention(
         match.start(),
         match.start("title") + len(title) if rest and title else match.end(),
@@ -187,11 +197,12 @@ def _mention(match: re.Match[str]) -> _Mention | None:
 # Whether it stands there
 
 
-def _match(mention: _Mention, title: str) -> _Match | None:
-    """Return how a title matches a mention; None where it does not, or may do so by chance."""
+def _match(mention: _Mention, title: str, fewest: int) -> _Match | None:
+    """Return how a title, or a part of so many telling words, matches a mention; None by chance."""
     folded = title.casefold()
     if mention.is_words:
-        is_there = re.search(rf"\b{re.escape(mention.title.casefold())}\b", folded)
+        words = r"\s+0*".join(map(re.escape, mention.title.casefold().split()))
+        is_there = re.search(rf"\b{words}\b", folded)
         return _Match(len(mention.title), is_whole=False, end=mention.end) if is_there else None
     if mention.rest and (end := _whole(mention, title)):
         return _Match(len(title), is_whole=True, end=mention.offset + end)
@@ -200,7 +211,9 @@ def _match(mention: _Mention, title: str) -> _Match | None:
     if mention.is_quoted and fuzz.ratio(phrase, folded) >= SIMILAR:
         is_sure = telling >= _MIN_CONTENT_WORDS or bool(mention.kind)
         return _Match(len(title), is_whole=True, end=mention.end) if is_sure else None
-    if telling < _MIN_CONTENT_WORDS or not mention.kind or len(phrase) > len(title):
+    if telling < fewest or not mention.kind or len(phrase) > len(title):
+        return None
+    if telling == 1 and not re.search(rf"\b{re.escape(phrase)}\b", folded):
         return None
     is_part = fuzz.partial_ratio(phrase, folded, score_cutoff=SIMILAR)
     return _Match(len(phrase), is_whole=False, end=mention.end) if is_part else None
@@ -272,7 +285,7 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     place = _BEFORE.search(question[:start])
     mention = _Mention(place.start() if place else start, end, folded, is_placed=place is not None)
     rest = _without(question, mention, end)
-    is_whole = rest != question and asks_for_the_whole(rest)
+    is_whole = rest != question and (asks_for_the_whole(rest) or asked_fact(rest) is not None)
     is_summary = (words := content_words(rest)) and not any(map(_KIND_WORD.fullmatch, words))
     is_long = len(title.split()) >= _LONG_TITLE and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]
@@ -348,14 +361,19 @@ def section_span(number: Number, headings: Sequence[Heading]) -> tuple[int, int]
     """
     first = last = -1
     for heading in headings:
-        match = _HEADING.match(heading.text)
-        own = _number(match["number"])[: len(number)] if match else ()
+        own = heading_number(heading.text)[: len(number)]
         if own == number and first < 0:
             first = heading.first
         elif own > number and first >= 0:
             break
         last = heading.last
     return (first, last) if first >= 0 else None
+
+
+def heading_number(heading: str) -> Number:
+    """Return the number of a heading; () if it has none."""
+    match = _HEADING.match(heading)
+    return _number(match["number"]) if match else ()
 
 
 def _number(text: str) -> Number:

@@ -33,7 +33,6 @@ class Pick:
     """An excerpt: characters ``span`` of the source's text.
 
     ``meaning`` is its cosine with the question. A row of a table has the table's ``header``.
-    ``is_definition``: it says what the question's term means, so that nothing need precede it.
     ``answer`` is the sentence that answers among several; empty: there is no other.
     """
 
@@ -43,7 +42,6 @@ class Pick:
     score: float = 0.0
     meaning: float | None = None
     header: tuple[str, ...] = ()
-    is_definition: bool = False
     answer: str = ""
 
     @property
@@ -198,8 +196,7 @@ def _extended(
     added = 0
     for span in [span for span in reversed(around) if span[1] <= first][:MAX_ADDED]:
         if (
-            pick.is_definition
-            or not points_back(text[first:last], grammar)
+            not points_back(text[first:last], grammar)
             or not _is_beside(text, span[1], first)
             or last - span[0] > MAX_EXCERPT
             or not is_new(span)

@@ -17,15 +17,9 @@ from statistics import fmean
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
-from citations.answers.writing.answer_types import (
-    definition_asked,
-    definition_start,
-    fitness,
-    quantity_asked,
-    term,
-)
+from citations.answers.writing.answer_types import definition_asked, fitness, quantity_asked, term
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
-from citations.text.sentences import asks, ends_with_stop
+from citations.text.sentences import asks, split
 from citations.text.words import rarity
 from transcripts.text.tokenizer import tokenize
 
@@ -36,13 +30,23 @@ Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 PASSAGE, WORDS, MEANING = 0.5, 0.45, 0.45
 IN_CONTEXT: Final = 0.1  # weight of the passage where the earlier question was searched, too
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
-FITTING: Final = 0.3  # bonus for the definition or quantity asked for, or answering a speaker
+FITTING: Final = 0.3  # bonus for the definition or quantity asked for
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
 RESTATED: Final = 0.9  # of the question's words, with which a speaker asks the same
 CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brackets has
 ASKING: Final = 0.5  # factor on the score of a sentence that asks
 ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as a topic lasts
 
+_CAPITAL: Final = r"(?:[A-ZÀ-Þ][\w’'.+-]*|[\w.-]*\d[\w.-]*)"
+# Not the first word.
+_NAMES: Final = re.compile(rf"(?<=\S )(?:the )?\b{_CAPITAL}(?: {_CAPITAL}){{0,2}}")
+# Who asks who, when, where or which means one; another “best way” will do.
+_SUPERLATIVE: Final = re.compile(
+    r"^\W*(?:who|when|where|which|in)\b.*?\b(the (?:first|last|final|original"
+    r"|(?!best|\w*(?:for|inter|qu|gu|arv|nt)est)\w{3,}est) [^\W\d_]+)",
+    re.IGNORECASE,
+)
+NEAR: Final = 6  # content words in which those of a name, or a superlative and its noun, stand
 _NAMED: Final = re.compile(r"(?<=\S )[A-ZÀ-Þ][\w’'.+-]*|\b[\w.-]*\d[\w.-]*")  # not the first word
 
 
@@ -56,7 +60,7 @@ TRAINED: Final = Path(__file__).with_name("confidence.json")
 def rated(
     question: str, sentences: Sequence[Pick], rate: Rate | None, *, own: str = ""
 ) -> list[Pick]:
-    """Score sentences by their passage, their words, the words before them, and their nearness.
+    """Score sentences by their passage, their words and their nearness.
 
     ``own`` is the question without the earlier one that it refers to, if it refers to one.
     """
@@ -75,10 +79,10 @@ def rated(
     for index, sentence in enumerate(sentences):
         last = _before(sentences, index)
         before = 0.0 if last is None else coverage[last]
-        replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
-        is_answer = replies and before >= RESTATED
         words = max(coverage[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
+        replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
+        is_answer = replies and before >= RESTATED
         is_answer = is_answer or bool(quantity and quantity.search(sentence.text))
         fits = 1.0 if is_answer else fitness(definition, sentence.text)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
@@ -87,11 +91,6 @@ def rated(
         deduction = passage * (best - sentence.evidence.score)
         score = WORDS * words + MEANING * nearest - deduction
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
-        start = definition_start(definition, sentence.text) if definition else None
-        if start is not None:  # of speech without full stops, keep the defining clause
-            cut = 0 if ends_with_stop(sentence.text) else start
-            text, span = sentence.text[cut:], (sentence.span[0] + cut, sentence.span[1])
-            sentence = replace(sentence, text=text, span=span, is_definition=True)
         scored.append(replace(sentence, score=score, meaning=meaning))
     return scored
 
@@ -154,15 +153,26 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
 
 
 def absent_names(question: str, passages: Sequence[Evidence]) -> tuple[list[str], list[str]]:
-    """Return the names and numbers in a question that no passage has, in whatever form, and the
-    others. Names are words with capitals; the first word is none.
+    """Return the names, numbers and superlatives (“the first clock”) in a question that no passage
+    says, in whatever form, and the names that one says. Names are words with capitals, which stand
+    together as one; the first word is none.
     """
-    texts = [f"{at.text} {at.heading} {at.origin.title} {at.origin.author}" for at in passages]
-    known = {word for text in texts for word in stems(text)}
+    texts = [
+        f"{at.text}\n\n{at.heading}\n\n{at.origin.title} {at.origin.author}" for at in passages
+    ]
     joined = "".join("".join(texts).casefold().split())
-    names = dict.fromkeys(re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMED.findall(question))
-    absent = [name for name in names if not (known >= {*stems(name)} or name.casefold() in joined)]
-    return absent, [name for name in names if stems(name) and name not in absent]
+    said = [stems(text[slice(*span)]) for text in texts for span in split(text)]
+    windows = [{*words[at : at + NEAR]} for words in said for at in range(len(words))]
+
+    def is_said(name: str) -> bool:
+        own = [_FORMS.get(word, {word}) for word in stems(name)]
+        is_near = any(all(window & forms for forms in own) for window in windows)
+        return is_near or "".join(name.removeprefix("the ").casefold().split()) in joined
+
+    names = [re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMES.findall(question)]
+    terms = [*filter(stems, dict.fromkeys([*names, *_SUPERLATIVE.findall(question)]))]
+    absent = [name for name in terms if not is_said(name)]
+    return absent, [name for name in terms if name in names and name not in absent]
 
 
 def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str, float]:
@@ -259,3 +269,7 @@ def stem(word: str) -> str:
         word = word[:-1]
     root = word.rstrip("eyi")
     return root if len(root) >= _SHORTEST else word
+
+
+_ALIKE: Final = (("first", "earliest", "oldest", "original"), ("largest", "biggest", "greatest"))
+_FORMS: Final = {stem(word): {*map(stem, group)} for group in _ALIKE for word in group}

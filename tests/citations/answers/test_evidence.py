@@ -56,18 +56,6 @@ def test_chunks_answer_where_there_is_no_level_above_them(
     assert [passage.number for passage in passages] == list(range(1, len(passages) + 1))
 
 
-def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often(
-    collection: Collection, scope: Scope
-) -> None:
-    subjects = ["gas", "water", "heat", "engine", "code", "noise", "star"]
-    uses = [f"What is entropy of {subject}? Entropy, {subject}." for subject in subjects]
-    definition = "In the hall on Monday somebody said: entropy is a measure of how gases mix."
-    make_document(collection, (*uses, definition))
-    passages = find(scope, "What is entropy?", limit=5).evidence
-    assert [passage.text for passage in passages[5:]] == [definition]
-    assert passages[5].score <= passages[0].score
-
-
 def test_nothing_outside_the_scope_or_the_filter_is_found(
     collection: Collection, scope: Scope
 ) -> None:

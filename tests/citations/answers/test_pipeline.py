@@ -11,6 +11,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.citations.talks import ingest_all, reply_to
+from tests.citations.text_tables import rows
 from tests.makers import make_document, make_video
 from transcripts.core.errors import EmptyQuery, InvalidInput
 from transcripts.core.scope import NOTHING, Scope
@@ -93,23 +94,30 @@ def test_a_claim_says_which_of_its_sentences_answers(collection: Collection, sco
 
 @pytest.mark.parametrize(
     ("question", "absence"),
-    [
-        (
-            "What did the biologist Linnaeus count in Uppsala with Darwin?",
-            "Linnaeus, not of Darwin.",
-        ),
-        ("How many legs do insects have in Brazil?", "The sources do not mention Brazil."),
-        ("How many legs did the biologist Linnaeus count in insects?", ""),
-    ],
+    rows("""
+    What did the great Linnaeus count on the Wren Bridge with Darwin? |
+      speak of Linnaeus and the Wren Bridge, not of Darwin.
+    How many legs do insects have in Brazil? | do not mention Brazil.
+    How many legs do insects have on the Wren Tower? | do not mention the Wren Tower.
+    When did somebody count the first legs? | do not mention the first legs.
+    Who counted the longest legs of all? | do not mention the longest legs.
+    Who counted the oldest insects on the bridge? | answered
+    How many legs did the biologist Linnaeus count in insects? | answered
+    """),
 )
-def test_a_question_about_a_name_that_no_passage_has_is_refused_and_the_name_is_said(
+def test_a_question_about_what_no_passage_has_is_refused_and_says_what_that_is(
     collection: Collection, scope: Scope, question: str, absence: str
 ) -> None:
-    say(collection, "Insects have six legs, as the biologist Linnaeus counted again in Uppsala.")
+    say(
+        collection,
+        "Insects have six legs, as the biologist Linnaeus counted on the Wren Bridge. Those were"
+        " the earliest insects that somebody counted.",
+    )
     reply = reply_to(scope, question)
-    assert (reply.outcome == AnswerOutcome.REFUSED) == bool(absence)
-    assert reply.note.endswith(absence.replace("Linnaeus, not", "Linnaeus and Uppsala, not"))
-    assert bool(reply.nearest) == bool(absence)
+    is_absent = absence != "answered"
+    assert (reply.outcome == AnswerOutcome.REFUSED) == is_absent
+    assert reply.note.endswith(f"The sources {absence}" if is_absent else "")
+    assert bool(reply.nearest) == is_absent
 
 
 @pytest.mark.parametrize(

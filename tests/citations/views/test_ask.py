@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.answers.answer import Claim, ClaimEvent, Event, Progress
@@ -24,7 +25,7 @@ from tests.html import assert_shows, text_of
 from tests.makers import make_document, make_user, make_wav, multiply
 from transcripts.core.scope import Scope
 from transcripts.media import files as media
-from transcripts.models import Collection, Membership, Role
+from transcripts.models import Collection, Membership, Role, Transcript
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -668,7 +669,9 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     assert_shows(html, 'data-youtube="abcdefghijk"', 'data-from="0" data-until="10000"')
     media.replace(talk.video, BytesIO(make_wav()), name="talk.wav")
     html = text_of(page.get(address, **HTMX))
-    assert_shows(html, "#t=0.000,10.000", without=("youtube",))
+    assert_shows(html, "#t=0.000,10.000", without=("youtube", "As heard by"))
+    Transcript.objects.update(made_by="Whisper base", made_at=timezone.now())
+    assert_shows(page.get(address, **HTMX), "As heard by Whisper base")
 
 
 def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(

@@ -10,15 +10,15 @@ from django.test import Client
 
 from citations.readers.speech import whisper
 from tests.html import assert_shows, text_of
-from tests.makers import make_video
+from tests.makers import caption_json, make_cues, make_video
 from tests.programs import require
 from tests.tones import make_recording
-from transcripts.adding import listening
+from transcripts.adding import listening, storage
 from transcripts.adding.listening import Heard
 from transcripts.core.errors import NoCaptions
 from transcripts.media import files as media
 from transcripts.models import Collection, Job
-from transcripts.text.cues import Cue
+from transcripts.text.cues import Cue, Word
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -41,7 +41,8 @@ def upload(client: Client, **more: str) -> Any:
 
 def heard(job: Job, *, is_last: bool) -> None:
     job.start()
-    cues = [Cue(0, 900, "Hello there.")]
+    words = (Word(0, "Hello"), Word(400, "there.", is_unsure=True))
+    cues = [Cue(0, 900, "Hello there.", words)]
     about: dict[str, Any] = {"language": "en", "made_by": "Whisper base", "seconds": 9.0}
     listening.store(job, Heard(end=90_000, total=180_000, is_last=is_last, cues=cues, **about))
 
@@ -82,6 +83,10 @@ def test_a_recording_says_who_heard_it_and_can_be_heard_again(
     address = f"/videos/{job.video_id}/"
     html = page.get(address)
     assert_shows(html, "As heard by Whisper base", "nobody has checked", "Listen again")
+    assert 'Hello <mark class="unsure">there.</mark>' in text_of(html)
+    data = caption_json(make_cues(1, sentences=("Hello here.",)), id="song", lang="en")
+    storage.add_captions(collection, data, name="song.json")
+    assert_shows(page.get(f"{address}?lang=en.heard"), "of the words differ from those of “upload”")
     assert_shows(page.post(f"{address}listen/", {"language": "de"}, **HTMX), "Stop listening")
     again = Job.objects.latest("pk")
     assert (again.kind, again.language, again.video_id) == ("listen", "de", job.video_id)

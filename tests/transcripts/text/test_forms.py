@@ -110,13 +110,13 @@ def test_the_exact_form_of_a_word_counts_most() -> None:
 @pytest.mark.parametrize(
     ("query", "words", "precise"),
     [
-        ("objective-c", ["objective"], {"objectivec": "objective"}),
+        ("objective-c", ["objective"], {"objectivec": ""}),
         ("C++ code", ["code"], {"c++": ""}),
         (".org", ["org"], {".org": "org"}),
         ("vitamin D", ["vitamin"], {"d": ""}),
         ("the US economy", ["the", "us", "economy"], {"US": "us"}),
         ("HOW DOES IT WORK", ["how", "does", "it", "work"], {}),
-        ("chapter 3.2", ["chapter"], {"3.2": "", "chapter3.2": "chapter"}),
+        ("chapter 3.2", ["chapter"], {"3.2": "", "chapter3.2": ""}),
         ("🎉", [], {"🎉": ""}),
         ("set-top", ["set", "top"], {}),
         ("plots in r", ["plots", "in"], {"r": ""}),
