@@ -5,7 +5,7 @@ Positions are bytes of the primary's write-ahead log.
 
 import itertools
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -19,6 +19,7 @@ MAX_LAG: Final = 2.0  # seconds that a replica may be behind what others than th
 LEFT_OUT: Final = 1.0  # seconds until a replica that was late or dead is asked again
 
 logger = logging.getLogger(__name__)
+watchers: list[Callable[[str], None]] = []  # called with the server that answers a read
 
 _POSITION: Final = "(pg_current_wal_lsn() - '0/0')::bigint"
 # Without a wait for the disk, a commit may be beyond what is written.
@@ -72,6 +73,12 @@ class _Seen:
 
 _seen = _Seen()
 _seen.left_out = {}
+
+
+def count_read(server: str) -> None:
+    """Tell the watchers who has answered a read, or has to: a "replica" or the "primary"."""
+    for watcher in watchers:
+        watcher(server)
 
 
 def names() -> list[str]:

@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from kbsite.callers import AnyRequest, caller_or_none
 from kbsite.database import replicas
 from kbsite.database.base import DatabaseWrapper
-from kbsite.telemetry import metrics
 from transcripts.core.views.requests import SAFE
 
 T = TypeVar("T")
@@ -95,7 +94,7 @@ def attempt(
     if needed is not None:  # else this connection is a replica's already
         lent = replicas.borrow(needed)
         if lent is None:
-            metrics.READS.labels("primary").inc()
+            replicas.count_read("primary")
             return None
         own.close()
         own.lent = lent
@@ -105,7 +104,7 @@ def attempt(
         with suppress(Exception):
             result = work()
             if is_whole(result) and not own.errors_occurred:
-                metrics.READS.labels("replica").inc()
+                replicas.count_read("replica")
                 return result
     finally:
         own.close()
@@ -113,7 +112,7 @@ def attempt(
         if own.lent is not None:  # nothing was asked
             own.lent._pool.putconn(own.lent)
             own.lent = None
-    metrics.READS.labels("primary").inc()
+    replicas.count_read("primary")
     return None
 
 

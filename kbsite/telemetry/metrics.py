@@ -18,6 +18,7 @@ from django.conf import settings
 from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from kbsite.database import replicas
 from transcripts.core import stages
 from transcripts.core.stages import FinishedStage
 from transcripts.core.work.disk import make_private_folder, write_whole
@@ -102,6 +103,7 @@ def watch(role: str) -> None:
     Call it before the first connection to the database, which is traced from its beginning.
     """
     stages.watchers.append(observe)
+    replicas.watchers.append(lambda server: READS.labels(server).inc())
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:  # else its libraries would only cost time
         import_module("kbsite.telemetry.traces").start(role)
 
