@@ -285,7 +285,7 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     place = _BEFORE.search(question[:start])
     mention = _Mention(place.start() if place else start, end, folded, is_placed=place is not None)
     rest = _without(question, mention, end)
-    is_whole = rest != question and asks_for_the_whole(rest)
+    is_whole = rest != question and (asks_for_the_whole(rest) or asked_fact(rest) is not None)
     is_summary = (words := content_words(rest)) and not any(map(_KIND_WORD.fullmatch, words))
     is_long = len(title.split()) >= _LONG_TITLE and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]

@@ -56,6 +56,7 @@ def library(collection: Collection) -> None:
     ("question", "answer", "cited"),
     rows("""
     How many chapters does the book have? | “Tides” has 2 chapters: 1 The moon; 2 The sun. | 2
+    How many chapters does Tides have? | “Tides” has 2 chapters: 1 The moon; 2 The sun. | 2
     How many sections are there in the book? | “Tides” has 1 section: 1.1 Spring tides. | 1
     How long is the talk on BM25? | “How BM25 ranks” takes 2 min. | 1
     How many minutes does the second lecture last? | “Lecture 2: Slopes” takes 2 min. | 1
