@@ -141,9 +141,7 @@ def embeddings() -> dict[str, Any]:
 def read_replicas() -> dict[str, Any]:
     """Check that the replicas follow. One that does not is left out; the primary does its work."""
     states = [*replicas.states()]
-    details = [
-        f"{state.name} {state.problem or f'{state.behind:,} bytes behind'}" for state in states
-    ]
+    details = [f"{state.name} {state.problem or f'{state.lag:,} bytes behind'}" for state in states]
     return {
         "ok": not any(state.problem for state in states),
         "detail": "; ".join(details),

@@ -97,8 +97,8 @@ class Team:
         """Return how many reads the primary and the replicas have answered."""
         headers = {"Authorization": f"Bearer {METRICS}"}
         text = requests.get(f"{self.site.url}/metrics", headers=headers, timeout=30).text
-        found = re.findall(r'cuebase_reads_total\{server="(\w+)"\} ([\d.]+)', text)
-        return {"primary": 0, "replica": 0} | {name: int(float(count)) for name, count in found}
+        counts = re.findall(r'cuebase_reads_total\{server="(\w+)"\} ([\d.]+)', text)
+        return {"primary": 0, "replica": 0} | {name: int(float(count)) for name, count in counts}
 
 
 @contextmanager

@@ -53,12 +53,12 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """A replica, by the name in its address. ``behind`` are bytes that it has not replayed; None
+    """A replica, by the name in its address. ``lag`` is the bytes that it has not replayed; None
     with the ``problem`` for which it is left out, whatever it has replayed.
     """
 
     name: str
-    behind: int | None
+    lag: int | None
     problem: str = ""
 
 

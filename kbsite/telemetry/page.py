@@ -89,7 +89,7 @@ def _of_database() -> Iterator[Metric]:
     states = {state: gate.state == state for state in ("open", "probing", "closed")}
     yield _gauge("cuebase_youtube_gate", "1: the gate is in this state.", "state", states)
     yield _gauge("cuebase_youtube_refusals", "Refusals in a row.", "", {"": gate.refusals})
-    if lags := {state.name: _or_nan(state.behind) for state in replicas.states()}:
+    if lags := {state.name: _or_nan(state.lag) for state in replicas.states()}:
         yield _gauge("cuebase_replica_behind_bytes", "NaN: left out.", "replica", lags)
     yield _gauge("cuebase_database_connections", "Of all processes.", "state", _connections())
 
