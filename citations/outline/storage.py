@@ -2,12 +2,12 @@
 
 import logging
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
@@ -42,6 +42,7 @@ from transcripts.text.stemming import primary_language
 
 logger = logging.getLogger(__name__)
 
+MIN_CHAPTER: Final = 240_000  # ms from the beginning of a chapter to that of the next
 MAX_PARTS = 200  # of an outline
 CATCH_UP = 20  # seconds, after which other work is done
 ABSTRACT_TOKENS = 300
@@ -237,7 +238,27 @@ def outline(source: Source) -> Outline:
     nodes = own.filter(level__in=(Level.DOCUMENT, level)).order_by("-level", "ordinal")
     if not (rows := _following_each_other(list(nodes[: MAX_PARTS + 1]))):
         return Outline()
-    return Outline(whole=rows[0], parts=tuple(rows[1:]), more=nodes.count() - len(rows))
+    parts, more = rows[1:], nodes.count() - len(rows)
+    if source.video and not source.video.chapters:
+        parts = _chapters(parts)
+    return Outline(whole=rows[0], parts=tuple(parts), more=more)
+
+
+def _chapters(parts: Iterable[Node]) -> list[Node]:
+    """Join the parts of a talk, in memory, until a chapter has four minutes; it is called by the
+    first of their names that has several words, if one has: “Class” says little.
+    """
+    joined: list[Node] = []
+    for part in parts:
+        chapter = joined[-1] if joined else part
+        if not joined or (part.start or 0) - (chapter.start or 0) >= MIN_CHAPTER:
+            joined.append(part)
+            continue
+        if " " in part.title and " " not in chapter.title:
+            for name in ("title", "abstract", "text", "spans"):
+                setattr(chapter, name, getattr(part, name))
+        chapter.last, chapter.end, chapter.span_end = part.last, part.end, part.span_end
+    return joined
 
 
 _PIECES = """

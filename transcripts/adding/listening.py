@@ -21,6 +21,7 @@ from transcripts.core import audit, clock
 from transcripts.core.audit import Action
 from transcripts.core.errors import Conflict, Forbidden, MediaWithoutCaptions
 from transcripts.core.sanitize import clean
+from transcripts.core.work.models import PROGRESS
 from transcripts.media import files as media
 from transcripts.models import (
     CaptionOrigin,
@@ -205,7 +206,7 @@ def store(job: Job, heard: Heard) -> bool:
             word_times=captions.word_times_to_json(heard.cues),
         )
         total = heard.end if heard.is_last else max(heard.total, heard.end)
-        job.report(step=STEP, done=heard.end, total=total)
+        job.change(step=STEP, done=heard.end, total=total, **PROGRESS)
         if heard.is_last or (_is_due(job.heard_parts.count()) and not _keeps_others(job)):
             _write(job, is_whole=heard.is_last)
         if heard.is_last:

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 from typing import Any, NoReturn
 
 import pytest
+from django.db.models import F
 from django.test import Client, TestCase
 from django.utils.html import escape
 from pgvector import HalfVector
@@ -266,6 +267,26 @@ def test_each_part_ends_where_the_next_begins_though_their_chunks_overlap(
     for level in (Level.SECTION, Level.GROUP):
         nodes = [node for node in outline_storage.of(source) if node.level == level]
         assert all(node.end == after.start for node, after in pairwise(nodes))
+
+
+def test_a_chapter_of_a_talk_has_four_minutes_and_a_name_of_several_words_where_a_part_has_one(
+    collection: Collection,
+) -> None:
+    source = indexed(collection, cues=lecture(400))  # of five seconds each
+    sections = Node.objects.filter(source=source, level=Level.SECTION).order_by("ordinal")
+    sections.update(start=F("start") / 2, end=F("end") / 2)
+    for number, node in enumerate(sections):
+        Node.objects.filter(pk=node.pk).update(title=f"part {number}" if number % 2 else "class")
+    parts, text = outline_storage.outline(source).parts, sections[1].text
+    starts = [part.start or 0 for part in parts]
+    assert len(parts) < len(sections)
+    assert all(after - start >= 240_000 for start, after in pairwise(starts))
+    assert (parts[0].title, parts[0].text, starts[0]) == ("part 1", text, sections[0].start)
+    assert parts[0].last == parts[1].first - 1
+    assert [part.end for part in parts[:-1]] == starts[1:]
+    Video.objects.filter(pk=source.video_id).update(chapters=[[0, "Their own"]])
+    source = Source.objects.get(pk=source.pk)
+    assert len(outline_storage.outline(source).parts) == len(sections)
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:

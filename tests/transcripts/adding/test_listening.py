@@ -83,8 +83,11 @@ def test_an_attempt_goes_on_where_the_last_part_was_stored(collection: Collectio
     assert listening.heard_until(again) == PART
     assert not listening.store(again, heard(1))  # which nobody has begun
     again.start()
-    listening.store(again, heard(1, "two", parts=2))
-    assert texts(Video.objects.get()) == ["one", "two"]
+    assert (again.attempts, again.crashes) == (2, 2)
+    listening.store(again, heard(1, "two", parts=3))
+    assert (again.attempts, again.crashes) == (1, 1)  # kills count only while nothing is heard
+    listening.store(again, heard(2, "three"))
+    assert texts(Video.objects.get()) == ["one", "two", "three"]
 
 
 def test_what_was_heard_of_a_stopped_job_is_kept_and_it_can_go_on(collection: Collection) -> None:
