@@ -115,7 +115,7 @@ def go(request: SignedInRequest, number: int) -> HttpResponse:
 @require_POST
 def leave(request: SignedInRequest) -> HttpResponse:
     """Show no hints and offer the start no more."""
-    response = HttpResponse() if request.headers.get("HX-Request") else back(request, "library")
+    response = HttpResponse() if request.htmx else back(request, "library")
     return _remember(request, response, LEFT)
 
 
