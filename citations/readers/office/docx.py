@@ -11,11 +11,12 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from citations.readers import omissions
+from citations.readers.markup.item_numbers import written
 from citations.readers.markup.walker import Piece, pieces_of
 from citations.readers.office import equations, packaging
 from citations.readers.office.archive import Package, attribute, child, descendants, local, parts
 from citations.readers.office.blocks import Blocks
-from citations.readers.office.numbering import Numbering, written
+from citations.readers.office.numbering import Numbering
 from citations.readers.office.styles import (
     ParagraphStyle,
     list_of,
