@@ -16,7 +16,15 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 from oauth2_provider.models import AccessToken, Grant, IDToken, RefreshToken
 
-from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
+from kbsite.models import (
+    ApiToken,
+    KeyedRequest,
+    SignInLink,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+    WritePosition,
+)
 from transcripts.admin import AuditedAdmin, RecordAdmin, Table
 from transcripts.models import Collection
 
@@ -274,3 +282,13 @@ class KeyedRequestAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         light: QuerySet[Any] = super().get_queryset(request).defer("content", "headers")
         return light
+
+
+@admin.register(WritePosition)
+class WritePositionAdmin(RecordAdmin):
+    """Where in the log the last write of each user ended, for replicas to reach."""
+
+    list_display = ("user", "position")
+    list_filter = ("user__is_active",)
+    list_select_related = ("user",)
+    search_fields = ("user__username",)

@@ -284,7 +284,7 @@ KEPT: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         (
             *("auth.User_groups", "auth.User_user_permissions", "account.EmailAddress"),
-            *("mfa.Authenticator", "socialaccount.SocialAccount"),
+            *("mfa.Authenticator", "socialaccount.SocialAccount", "kbsite.WritePosition"),
         ),
         _OF_ACCOUNT,
     ),

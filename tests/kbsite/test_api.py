@@ -602,7 +602,7 @@ def test_a_search_names_times_places_and_links(asking: Client, collection: Colle
     assert len(data["hits"]) == 2
     best = data["hits"][0]
     assert set(best) == {"text", "start", "end", "score", "spans", "timestamp_link"}
-    assert {best["text"][start:end].casefold() for start, end in best["spans"]} >= {"404"}
+    assert {best["text"][start:end].casefold() for start, end in best["spans"]} >= {"error 404"}
     assert data["hits"][0]["score"] >= data["hits"][1]["score"] > 0
 
 
