@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import yaml
 from compose_spec import PyCompose
 from django.conf import settings
 from gotpl.exts.helm import HelmTemplateEngine
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from kbsite.cli.app import COMMANDS
 from tests.programs import require_program, run_program
@@ -150,3 +153,15 @@ def test_units_run_commands_and_settings_that_exist() -> None:
     assert set(re.findall(r"bin/kb (\w+)", text)) <= set(COMMANDS)
     (line,) = re.findall("^Environment=(.*)", text, re.MULTILINE)
     assert are_settings(pair.partition("=")[0] for pair in line.split())
+
+
+@pytest.mark.parametrize("lock", ["requirements-core.lock", "requirements.lock"])
+def test_every_dependency_is_locked(lock: str) -> None:
+    """An environment has the packages of its lock alone, so that one that is missing is so at run
+    time.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    needed.remove("cuebase-minilm")  # built here, of weights that are locked
+    lines = (ROOT / lock).read_text().splitlines()
+    assert needed - {canonicalize_name(line.partition("==")[0]) for line in lines} == set()
