@@ -232,7 +232,10 @@ def test_an_answer_is_read_as_the_server_happens_to_send_it(reply: Any) -> None:
         (answer("", b"Location: /login\r\n", "307 Temporary Redirect"), "redirects elsewhere"),
         (chunked(raw_events(*PIECES), 30)[:-3], "broke off"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{", "broke off"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ended its answer before it began"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "ended its answer before it began",
+        ),
         (b"SSH-2.0-OpenSSH_9.9\r\n", "broke off"),
     ],
 )
