@@ -18,6 +18,7 @@ const added = await client.POST("/api/v1/sources", {
     collection: "",
     language: "",
     translated: false,
+    listen: false,
     tags: [],
   },
 });
