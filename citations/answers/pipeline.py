@@ -159,17 +159,18 @@ def _attempt(
     rater = SentenceRater(embedder) if embedder else None
     trusted = writers.calibrated(rater)
     draft, stages = Draft(), evidence.stages
-    is_covered = _is_covered(understanding.route.parts, evidence.evidence, trusted)
+    is_open, is_anywhere = True, selected is None and not understanding.fact
     if understanding.fact:
         sources = _asked_about(request.scope, understanding)
         draft = yield from source_facts.write(understanding.fact, sources, proof)
-        is_covered = is_covered and bool(sources) and not draft.claims
-    if is_covered or (selected is None and not understanding.fact):
+        is_open = bool(sources) and not draft.claims
+    parts = understanding.route.parts
+    if is_open and (is_anywhere or _is_covered(parts, evidence.evidence, trusted)):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(
             full_question=understanding.full_question,
-            parts=understanding.route.parts,
+            parts=parts,
             evidence=evidence,
             earlier_quotes=request.earlier_quotes,
         )

@@ -28,6 +28,7 @@ from transcripts.text.tokenizer import is_unspaced, tokenize
 
 EDITS: Final = ((6, 2), (4, 1))  # from so many letters on, so many edits
 MAX_WORDS: Final = 3  # of a query
+LONGEST: Final = 24  # letters of a word that may be two: each place between two costs a search
 MAX_TERMS: Final = 8  # whose words are compared, the nearest and most frequent
 SAMPLE: Final = 8  # chunks that tell how a term is written
 
@@ -50,7 +51,8 @@ def correct(text: str, unknown: Iterable[str], *, resolved: ResolvedFilter) -> s
 
 
 def _in_two(word: str, resolved: ResolvedFilter) -> str:
-    for end in range(2, len(word) - 1):
+    """Return two words that a word joins, if a passage has them side by side; else ""."""
+    for end in range(2, len(word) - 1) if len(word) <= LONGEST else ():
         words = f"{word[:end]} {word[end:]}"
         if index.search(parse(f'"{words}"'), limit=1, resolved=resolved):
             return words

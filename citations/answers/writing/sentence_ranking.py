@@ -147,7 +147,7 @@ def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> dict[str, f
         "lead": best.score - max(elsewhere, default=0.0),
         "share": of_source / (sum(scores) or 1.0),
         "subject": max((at.relevance for at in passages if at.relevance is not None), default=None),
-        "together": max((covered(weights, said, weights) for said in statements), default=0.0),
+        "together": max((covered(weights, words, weights) for words in statements), default=0.0),
     }
     return {name: float(value) for name, value in known.items() if value is not None}
 
@@ -157,11 +157,13 @@ def absent_names(question: str, passages: Sequence[Evidence]) -> tuple[list[str]
     says, in whatever form, and the names that one says. Names are words with capitals, which stand
     together as one; the first word is none.
     """
+    names = [re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMES.findall(question)]
+    terms = [*filter(stems, dict.fromkeys([*names, *_SUPERLATIVE.findall(question)]))]
     texts = [
         f"{at.text}\n\n{at.heading}\n\n{at.origin.title} {at.origin.author}" for at in passages
     ]
     joined = "".join("".join(texts).casefold().split())
-    said = [stems(text[slice(*span)]) for text in texts for span in split(text)]
+    said = [stems(text[slice(*span)]) for text in texts for span in split(text)] if terms else []
     windows = [{*words[at : at + NEAR]} for words in said for at in range(len(words))]
 
     def is_said(name: str) -> bool:
@@ -169,8 +171,6 @@ def absent_names(question: str, passages: Sequence[Evidence]) -> tuple[list[str]
         is_near = any(all(window & forms for forms in own) for window in windows)
         return is_near or "".join(name.removeprefix("the ").casefold().split()) in joined
 
-    names = [re.sub(r"(?:[’']s|\W)*$", "", name) for name in _NAMES.findall(question)]
-    terms = [*filter(stems, dict.fromkeys([*names, *_SUPERLATIVE.findall(question)]))]
     absent = [name for name in terms if not is_said(name)]
     return absent, [name for name in terms if name in names and name not in absent]
 

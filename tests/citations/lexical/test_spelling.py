@@ -86,6 +86,14 @@ def test_the_more_frequent_of_two_words_as_near_is_offered(
     assert corrected(scope, "hoose") == "house"
 
 
+def test_a_word_that_joins_two_is_split_where_it_is_short_enough_to_be_tried(
+    scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert corrected(scope, "keepbooks") == "keep books"
+    monkeypatch.setattr(lexical_index, "search", lambda *_, **__: pytest.fail("a search"))
+    assert corrected(scope, "keepbooks" * 50) == ""
+
+
 def test_a_query_of_known_words_asks_the_database_nothing_more(scope: Scope) -> None:
     resolved = resolve(scope, Filter())
     with CaptureQueriesContext(connection) as queries:
