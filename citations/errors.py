@@ -326,6 +326,13 @@ class WebPageUnreachable(Unavailable):
     default_hint = "Check the address, or save the page in your browser and add that file."
 
 
+class EpisodesLeftOut(TooLarge):
+    """A podcast's feed has more episodes than are added at once; the older ones are left out."""
+
+    code = "episodes_left_out"
+    default_hint = "Download the files of the episodes that you miss, and add these."
+
+
 class DocumentTooLarge(TooLarge):
     """The file has more bytes or pages than the settings allow."""
 

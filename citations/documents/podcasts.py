@@ -5,7 +5,7 @@ from typing import Final
 
 from citations.documents import web_pages
 from citations.documents.web_pages import FetchedPage
-from citations.errors import DocumentTooLarge
+from citations.errors import DocumentTooLarge, EpisodesLeftOut
 from citations.readers import podcast_feed
 from citations.readers.podcast_feed import Episode
 from transcripts import conf
@@ -24,7 +24,13 @@ def add(job: Job, page: FetchedPage) -> list[Job] | None:
     What an episode lacks is told with the job. Those without captions are listened to if somebody
     asked for that or their collection always listens; else their pages offer it.
     """
-    episodes = podcast_feed.read(page.data, page.url)[:MOST]
+    every = podcast_feed.read(page.data, page.url)
+    episodes = every[:MOST]
+    if len(every) > MOST:
+        left_out = EpisodesLeftOut(
+            f"The feed has {len(every):,} episodes, of which the newest {MOST} are added."
+        )
+        job.add_problems({page.url: left_out})
     keys = Video.objects.filter(collection=job.collection).values_list("key", flat=True)
     known = set(keys.filter(key__in=[episode.info.id for episode in episodes]))
     fetching: list[Job] = []

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from citations.documents import podcasts
 from citations.readers import podcast_feed
 from tests.makers import done
 from tests.tones import make_recording
@@ -56,6 +57,24 @@ def test_the_episodes_of_a_podcast_are_recordings_with_captions_and_chapters(
     requests = len(podcast.hosts)
     done(acquisition.request(collection, ADDRESS))
     assert (len(podcast.hosts), Video.objects.count()) == (requests + 1, 2)
+
+
+def test_older_episodes_of_a_long_feed_are_left_out_and_told(
+    collection: Collection, podcast: Web
+) -> None:
+    head, _, _ = FEED.partition("<item>")
+    rows = "".join(
+        f"<item><title>Shelf {n}</title><guid>{n}</guid>"
+        f"<pubDate>Mon, 01 Jan {1900 + n} 10:00:00 GMT</pubDate>"
+        f'<enclosure url="https://pod.example/{n}.mp3" type="audio/mpeg"/></item>'
+        for n in range(70, 70 + podcasts.MOST + 2)
+    )
+    podcast.give("pod.example/feed", f"{head}{rows}</channel></rss>".encode())
+    job = done(acquisition.request(collection, ADDRESS))
+    assert [problem["code"] for problem in job.problems] == ["episodes_left_out"]
+    assert "102 episodes" in job.problems[0]["message"]
+    assert not Video.objects.filter(title__in=["Shelf 70", "Shelf 71"]).exists()
+    assert Video.objects.count() == podcasts.MOST
 
 
 def test_the_sound_of_an_episode_without_captions_is_fetched_when_it_is_to_be_heard(
